@@ -16,8 +16,9 @@ use figdex_index::{
     IdValue, Instrument, Keywords, Lookup, Meter, NumberInterval, Property, RowSource as _, Search,
     Suggest, check_digit,
 };
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, Layout, MaxRejects, generate};
+use figdex_ingest::{Build, Input, MaxRejects};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 use mimalloc::MiMalloc;
 
 // The same allocator as in the programs.
@@ -406,7 +407,7 @@ fn universe() -> Universe {
 
 fn dump() -> Vec<u8> {
     let mut dump = Vec::new();
-    generate::write(&universe(), Layout::Csv, &mut dump).expect("writing into memory");
+    universe().write(Layout::Csv, &mut dump).expect("writing into memory");
     dump
 }
 

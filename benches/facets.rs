@@ -16,8 +16,9 @@ use std::path::Path;
 use std::process::Command;
 
 use figdex_index::{Catalogue, Facet, FacetQuestion, Filters, Keywords, Meter, Property, Search};
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, Layout, generate};
+use figdex_ingest::{Build, Input};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 use mimalloc::MiMalloc;
 use serde_json::{Value, json};
 use tantivy::aggregation::AggregationCollector;
@@ -153,8 +154,7 @@ fn build(folder: &Path) {
     let instruments =
         instruments.map_or(1_000_000, |text| text.replace('_', "").parse().expect("a number"));
     let mut dump = Vec::new();
-    generate::write(&Universe::new(instruments, 1), Layout::JsonLines, &mut dump)
-        .expect("writing into memory");
+    Universe::new(instruments, 1).write(Layout::JsonLines, &mut dump).expect("writing into memory");
     build_tantivy(&dump, &folder.join("tantivy")).expect("tantivy's index");
     let inputs = vec![Input::Memory("generated.jsonl", dump.into())];
     let report = Build::new(inputs, folder.join("figdex")).run(&mut |_| {});

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::Context as _;
-use figdex_ingest::grouped;
+use figdex_io::grouped;
 use serde::Serialize;
 use serde_json::json;
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, Layout, generate, grouped};
+use figdex_ingest::{Build, Input};
+use figdex_io::{Layout, grouped};
+use figdex_universe::Universe;
 
 /// The seed of every universe, so that two runs send the same requests.
 pub(crate) const SEED: u64 = 1;
@@ -52,6 +53,6 @@ pub(crate) fn publish(dump: &Path, index: &Path) -> anyhow::Result<Duration> {
 
 fn generate(instruments: u64, dump: &Path) -> std::io::Result<()> {
     let mut encoder = zstd::Encoder::new(BufWriter::new(File::create(dump)?), COMPRESSION_LEVEL)?;
-    generate::write(&Universe::new(instruments, SEED), Layout::Csv, &mut encoder)?;
+    Universe::new(instruments, SEED).write(Layout::Csv, &mut encoder)?;
     encoder.finish()?.into_inner()?.sync_all()
 }

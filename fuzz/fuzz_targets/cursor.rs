@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use figdex_fuzz::server;
-use figdex_index::{hex, unhex};
+use figdex_io::{hex, unhex};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};

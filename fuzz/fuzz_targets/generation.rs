@@ -14,7 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use figdex_fuzz::{index, questions};
-use figdex_index::{Catalogue, Manifest, hex};
+use figdex_index::{Catalogue, Manifest};
+use figdex_io::hex;
 use libfuzzer_sys::fuzz_target;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;

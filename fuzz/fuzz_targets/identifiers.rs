@@ -3,9 +3,8 @@
 
 #![no_main]
 
-use figdex_index::{
-    Date, DateInterval, FIGI_CHARS, Figi, IdType, NumberInterval, check_digit, hex, unhex,
-};
+use figdex_index::{Date, DateInterval, FIGI_CHARS, Figi, IdType, NumberInterval, check_digit};
+use figdex_io::{hex, unhex};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

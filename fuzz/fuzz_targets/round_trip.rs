@@ -6,7 +6,8 @@
 use figdex_fuzz::{dump, questions};
 use figdex_index::{Catalogue, IdValue, Instrument};
 use figdex_ingest::inspect::export;
-use figdex_ingest::{Build, Error, Format, Input, Layout, MEMORY_BYTES_MIN, MaxRejects};
+use figdex_ingest::{Build, Error, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
+use figdex_io::Layout;
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, Layout, generate};
+use figdex_ingest::{Build, Input};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 use tempfile::TempDir;
 
 /// Number of generated instruments: enough for ranked lists of frequent words, for ordinals of
@@ -35,7 +36,8 @@ const ODD: &str = concat!(
 pub fn build() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for an index");
     let mut dump = Vec::new();
-    generate::write(&Universe::new(GENERATED, 5), Layout::JsonLines, &mut dump)
+    Universe::new(GENERATED, 5)
+        .write(Layout::JsonLines, &mut dump)
         .expect("writing into memory does not fail");
     publish(
         vec![Input::Memory("generated", dump.into()), Input::Memory("odd", ODD.as_bytes().into())],

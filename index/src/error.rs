@@ -3,10 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use figdex_io::escaped_path;
+
 use crate::instrument::figi::Figi;
 use crate::meter::TakesMore;
 use crate::owner::{Owner, SharedFolder};
-use crate::printable::escaped_path;
 
 /// An error of reading or building an index.
 #[derive(Debug, thiserror::Error)]

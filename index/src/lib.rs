@@ -45,7 +45,7 @@
 //! lib → build → generation → part
 //! ```
 //!
-//! `error`, `mapped`, `meter`, `hex` and `printable` serve all of them.
+//! `error`, `mapped`, `meter` and `owner` serve all of them.
 //!
 //! ```
 //! use figdex_index::{
@@ -72,28 +72,22 @@
 //! # }
 //! ```
 
-mod address;
 mod build;
 mod catalogue;
 mod document;
 mod error;
 mod generation;
-mod hex;
 mod instrument;
 mod mapped;
 mod meter;
 mod owner;
 mod part;
-mod printable;
 mod query;
 mod resolve;
 mod search;
 mod suggest;
 mod words;
 
-pub use crate::address::{
-    Address, AddressError, ClusterAddress, ClusterHost, Storage, StorageAddress,
-};
 pub use crate::build::filled::Filled;
 pub use crate::build::{BuildOptions, Builder, Built};
 pub use crate::catalogue::Catalogue;
@@ -110,14 +104,13 @@ pub use crate::document::suggest::{Candidates, FoundBy, Guesses, TypedWord};
 pub use crate::document::{Document, TERM_BYTES_MAX, bounded_term, id_key};
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::builds::{BuildRecord, BuildResult, Differences};
-pub use crate::generation::folder::{BuildLock, Publication, generations};
+pub use crate::generation::folder::{BuildLock, Publication, generations, is_index};
 pub use crate::generation::manifest::{
     FileEntry, MANIFEST_BYTES_MAX, Manifest, PartEntry, SourceEntry,
 };
 pub use crate::generation::names::{FileName, PartFolder};
 pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
-pub use crate::hex::{hex, unhex};
 pub use crate::instrument::columns::ColumnValue;
 pub use crate::instrument::date::{Date, DateError};
 pub use crate::instrument::figi::{FIGI_CHARS, Figi, FigiError};
@@ -129,9 +122,6 @@ pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};
 pub use crate::owner::{Owner, SharedFolder};
 pub use crate::part::rows::{Field, FieldValue, Row, Text};
-pub use crate::printable::{
-    Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain, masked, masked_words,
-};
 pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,

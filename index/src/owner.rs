@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use crate::printable::{escaped, escaped_path};
+use figdex_io::{escaped, escaped_path};
 
 /// The number of the user root.
 const ROOT: u32 = 0;

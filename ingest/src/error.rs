@@ -4,12 +4,11 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
-use figdex_index::{BuildResult, escaped, escaped_path, masked};
+use figdex_index::BuildResult;
+use figdex_io::{OutputError, Size, escaped, escaped_path, grouped, masked};
 
-use crate::files::OutputError;
-use crate::report::size::Size;
 use crate::report::wrong_answers::WrongAnswers;
-use crate::report::{Report, Tally, grouped};
+use crate::report::{Report, Tally};
 
 /// Why a build failed. Nothing is published and an earlier index stays, except with
 /// [`Error::Unreported`] and some errors of [`Error::Index`], whose messages say so.

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use figdex_index::Address;
+use figdex_io::{Address, Layout};
 use figdex_opensearch::client::ClientSettings;
 use figdex_opensearch::{Division, PATIENCE, PublishOptions};
+use figdex_universe::{Dirt, Mix};
 
-use crate::generate::{Dirt, Mix};
-use crate::layout::Layout;
 use crate::{Format, MEMORY_BYTES_MIN, MaxRejects, Share};
 
 /// Builds Figdex indexes from dumps of instruments.

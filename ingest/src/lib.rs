@@ -9,21 +9,17 @@
 //!
 //! `inspect` shows what an index contains and exports it as a dump. `instruments` reads a dump
 //! without building an index. `preview` is the dry run of a build over a dump, and `reference`
-//! lists the formats and the columns. `generate` makes synthetic dumps, `sample` the bundled sample.
-//! `flags` is the command line, `files` protects the files that a command reads from the files
-//! that it writes, and `terminal` prints text for people.
+//! lists the formats and the columns. `sample` builds the bundled sample.
+//! `flags` is the command line, and `waiting` reads files that may make a command wait.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod build;
 mod error;
-pub mod files;
 pub mod flags;
 mod format;
-pub mod generate;
 pub mod inspect;
 mod instruments;
-mod layout;
 pub mod preview;
 pub mod reference;
 mod report;
@@ -31,21 +27,18 @@ mod row;
 pub mod sample;
 mod source;
 pub mod table;
-pub mod terminal;
 mod waiting;
 
 pub use crate::build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
 pub use crate::error::{Error, Result};
 pub use crate::format::Format;
 pub use crate::instruments::{DumpRow, Instruments};
-pub use crate::layout::Layout;
 pub use crate::report::comparison::{ChangedColumn, Comparison, GuardLimits, LostColumn, Share};
 pub use crate::report::conflicts::{Conflict, InputValue, Sample};
 pub use crate::report::less_filled::LessFilled;
 pub use crate::report::wrong_answers::WrongAnswers;
 pub use crate::report::{
     Counts, EnrichCounts, EnrichReport, InputReport, Outcome, Published, Report, RowPlace, Tally,
-    grouped,
 };
 pub use crate::row::Column;
 pub use crate::source::{Input, RECORD_BYTES_MAX};

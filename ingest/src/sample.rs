@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
+use figdex_io::Layout;
+use figdex_universe::Universe;
+
 use crate::build::{Build, MaxRejects};
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::generate;
-use crate::generate::Universe;
-use crate::layout::Layout;
 use crate::report::Report;
 use crate::source::Input;
 
@@ -31,8 +31,8 @@ const UNIVERSE: Universe = Universe::new(20_000, 1);
 /// Those of [`Build::run`].
 pub fn build(index: &Path) -> Result<Report> {
     let mut generated = Vec::new();
-    generate::write(&UNIVERSE, Layout::Csv, &mut generated)
-        .map_err(Error::file(&"generated sample"))?;
+    let written = UNIVERSE.write(Layout::Csv, &mut generated);
+    written.map_err(Error::file(&"generated sample"))?;
     let inputs = vec![
         Input::Memory(INPUTS[0], generated.into()),
         Input::Memory(INPUTS[1], WELL_KNOWN.into()),

@@ -9,9 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use figdex_index::escaped;
-
-use crate::terminal;
+use figdex_io::{escaped, terminal};
 
 /// The time without data after which it is said.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -1,7 +1,7 @@
 //! `figdex config`: prints the settings that `serve` would run with.
 
 use anyhow::Context as _;
-use figdex_ingest::terminal;
+use figdex_io::terminal;
 
 use crate::config::{Config, SettingFlags};
 

@@ -5,8 +5,8 @@ use std::time::Instant;
 use std::{fs, io};
 
 use anyhow::{Context as _, anyhow, bail};
-use figdex_index::{Address, Catalogue, Meter, escaped, escaped_path};
-use figdex_ingest::{grouped, terminal};
+use figdex_index::{Catalogue, Meter};
+use figdex_io::{Address, escaped, escaped_path, grouped, terminal};
 use serde::de::IgnoredAny;
 
 use crate::callers::error::ApiError;

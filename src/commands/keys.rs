@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use figdex_index::escaped;
-use figdex_ingest::files::Files;
-use figdex_ingest::terminal;
+use figdex_index::is_index;
+use figdex_io::{Files, escaped, terminal};
 
 use crate::callers::auth::file;
 use crate::config::{KeysCommand, KeysFlags};
@@ -47,7 +46,7 @@ pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
 /// nor must the files next to it that a change writes.
 fn changeable(place: &KeysFlags) -> anyhow::Result<PathBuf> {
     let keys = place.resolve()?;
-    let mut files = Files::default();
+    let mut files = Files::new(is_index);
     if let Some(config) = &place.0.config {
         files.read("--config", config);
     }

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
-use figdex_index::{Catalogue, Error as IndexError, Publication, escaped_path};
-use figdex_ingest::terminal;
+use figdex_index::{Catalogue, Error as IndexError, Publication};
+use figdex_io::{escaped_path, terminal};
 
 use crate::config::{Command, Flags};
 

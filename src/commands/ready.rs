@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use figdex_index::escaped;
+use figdex_io::escaped;
 use ureq::{Agent, Error};
 
 use super::trust;

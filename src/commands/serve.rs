@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Error, anyhow, bail};
-use figdex_index::{
-    Address, Catalogue, Error as IndexError, Publication, chain, escaped, escaped_path,
-};
+use figdex_index::{Catalogue, Error as IndexError, Publication, chain};
 use figdex_ingest::sample;
+use figdex_io::{Address, escaped, escaped_path};
 use figdex_opensearch::client::Client;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};

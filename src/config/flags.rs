@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, value_parser};
+use figdex_io::Address;
 
-use figdex_index::Address;
 use figdex_ingest::flags::address;
 
 use super::map::MapFlags;

@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Display};
 
-use figdex_index::{escaped, is_hidden};
+use figdex_io::{escaped, is_hidden};
 use toml::Value;
 
 use super::table::SETTINGS;

@@ -8,11 +8,9 @@ use std::str::FromStr;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Args, ValueEnum};
-use figdex_index::{
-    Address, AddressError, Field, IdType, Policy, Property, Vocabulary, escaped_path,
-};
-use figdex_ingest::Layout;
+use figdex_index::{Field, IdType, Policy, Property, Vocabulary};
 use figdex_ingest::flags::{ClusterFlags, address};
+use figdex_io::{Address, AddressError, Layout, escaped_path};
 
 use super::DEFAULT_INDEX;
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figdex_index::Address;
+use figdex_io::Address;
 use figdex_opensearch::client::ClientSettings;
 
 pub use self::flags::{

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use figdex_index::escaped;
+use figdex_io::escaped;
 
 /// The origin of a setting's value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
-use figdex_index::{escaped, masked};
+use figdex_io::{escaped, masked};
 use toml::{Table, Value};
 
 use super::{Provenance, SettingFlags, values};

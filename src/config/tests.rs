@@ -42,7 +42,7 @@ fn resolved(text: &str, arguments: &[&str]) -> Result<Config, Vec<String>> {
     fs::write(&file, text).unwrap();
     let flags = SettingFlags { config: Some(file.clone()), ..flags(arguments) };
     Config::resolve(&flags).map_err(|Faults(faults)| {
-        let place = figdex_index::escaped_path(&file).to_string();
+        let place = figdex_io::escaped_path(&file).to_string();
         faults.into_iter().map(|fault| fault.replace(&place, "FILE")).collect()
     })
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use figdex_index::{Address, AddressError};
+use figdex_io::{Address, AddressError};
 use toml::Value;
 use warp::http::Uri;
 

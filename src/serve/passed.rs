@@ -5,7 +5,7 @@ use std::io;
 use std::mem;
 use std::os::fd::OwnedFd;
 
-use figdex_index::escaped;
+use figdex_io::escaped;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::net::{AddressFamily, SocketType, getsockname, sockopt};
 use tokio::net::{TcpListener, UnixListener};

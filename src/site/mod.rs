@@ -50,7 +50,7 @@ impl File {
     /// The file as it is, or compressed by gzip.
     pub(crate) fn encoded(&self, is_gzip: bool) -> &Encoded {
         let [plain, packed] = self.encoded.get_or_init(|| {
-            let digest = figdex_index::hex(&Sha256::digest(self.bytes)[..8]);
+            let digest = figdex_io::hex(&Sha256::digest(self.bytes)[..8]);
             let packed = encoding::gzip(self.bytes, Compression::best());
             [
                 Encoded { bytes: Bytes::from_static(self.bytes), tag: format!("\"{digest}\"") },

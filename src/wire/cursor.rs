@@ -20,9 +20,8 @@
 
 use std::cmp::Reverse;
 
-use figdex_index::{
-    Figi, Filters, Importance, Level, OneOf, Place, Search, Vocabulary, hex, unhex,
-};
+use figdex_index::{Figi, Filters, Importance, Level, OneOf, Place, Search, Vocabulary};
+use figdex_io::{hex, unhex};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 

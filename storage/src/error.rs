@@ -1,6 +1,6 @@
 //! The errors of object storage.
 
-use figdex_index::escaped;
+use figdex_io::escaped;
 
 /// An error of publishing to object storage, or of following what is published there.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use figdex_index::{BuildLock, Manifest, Receiving, escaped_path};
+use figdex_index::{BuildLock, Manifest, Receiving};
+use figdex_io::escaped_path;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::task::{JoinSet, spawn_blocking};

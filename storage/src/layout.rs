@@ -15,7 +15,7 @@
 //! The bucket is a stranger. A document begins with the number of its layout, in every layout, and
 //! nothing else is read of another one; of this one, keys that are not known are refused.
 
-use figdex_index::escaped;
+use figdex_io::escaped;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};

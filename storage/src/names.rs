@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use figdex_index::{hex, unhex};
+use figdex_io::{hex, unhex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
-use figdex_index::{LocalFile, Manifest, files, hex};
+use figdex_index::{LocalFile, Manifest, files};
+use figdex_io::hex;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use tokio::task::{JoinSet, spawn_blocking};
@@ -238,7 +239,7 @@ fn unreadable(file: &LocalFile, error: &std::io::Error) -> Error {
 }
 
 fn place(file: &LocalFile) -> String {
-    figdex_index::escaped_path(&file.path).to_string()
+    figdex_io::escaped_path(&file.path).to_string()
 }
 
 /// Calls what waits for the disk.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use figdex_index::{Manifest, chain, escaped, escaped_path, hex, is_plain, unhex};
+use figdex_index::{Manifest, chain};
+use figdex_io::{escaped, escaped_path, hex, is_plain, unhex};
 use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

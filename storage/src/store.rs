@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use figdex_index::StorageAddress;
+use figdex_io::StorageAddress;
 use futures_util::TryStreamExt as _;
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt as _};
@@ -52,9 +52,9 @@ impl Store {
     pub fn open(address: &StorageAddress, settings: &StorageSettings) -> Result<Self> {
         let objects = connect::open(address, settings)?;
         let prefix = match address.storage {
-            figdex_index::Storage::S3 { .. } => Path::from_iter(address.prefix.iter().cloned()),
+            figdex_io::Storage::S3 { .. } => Path::from_iter(address.prefix.iter().cloned()),
             // The folder is the root.
-            figdex_index::Storage::Folder => Path::default(),
+            figdex_io::Storage::Folder => Path::default(),
         };
         Ok(Self { objects, prefix, address: address.to_string() })
     }

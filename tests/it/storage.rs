@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use figdex_index::{Address, StorageAddress};
 use figdex_ingest::Input;
+use figdex_io::{Address, StorageAddress};
 use figdex_storage::{PublishOptions, Said, StorageSettings, Store};
 use serde_json::Value;
 

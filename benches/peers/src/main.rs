@@ -33,8 +33,8 @@ use std::io::BufWriter;
 
 use anyhow::Result;
 use clap::Parser;
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Layout, generate};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 
 use crate::duckdb::Duckdb;
 use crate::engine::Engine;
@@ -71,7 +71,7 @@ fn main() -> Result<()> {
     eprintln!("generating {instruments} instruments");
     let dump = folder.join("dump.jsonl");
     let mut out = BufWriter::new(File::create(&dump)?);
-    generate::write(&Universe::new(instruments, 1), Layout::JsonLines, &mut out)?;
+    Universe::new(instruments, 1).write(Layout::JsonLines, &mut out)?;
     drop(out);
     eprintln!("building Figdex");
     let figdex = Figdex::build(dump.clone(), &folder.join("index"), instruments)?;

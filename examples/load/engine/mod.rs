@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use figdex_index::{Catalogue, Filters, Manifest, Meter, NumberInterval, Property, Search};
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, Layout, generate};
+use figdex_ingest::{Build, Input};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 
 use self::tantivy::Identifiers;
 use crate::EngineFlags;
@@ -55,7 +56,7 @@ pub(crate) fn run(flags: &EngineFlags) -> anyhow::Result<()> {
 
 fn build(flags: &EngineFlags, ours: &Path, theirs: &Path) -> anyhow::Result<()> {
     let mut dump = Vec::new();
-    generate::write(&Universe::new(flags.instruments, SEED), Layout::JsonLines, &mut dump)?;
+    Universe::new(flags.instruments, SEED).write(Layout::JsonLines, &mut dump)?;
     let publish = || -> anyhow::Result<()> {
         let inputs = vec![Input::Memory("generated.jsonl", dump.as_slice().into())];
         Build::new(inputs, ours).run(&mut |_| {}).context("building the index")?;

@@ -1,7 +1,7 @@
 //! The results of the sizes, as two tables and as JSON.
 
 use anyhow::Context as _;
-use figdex_ingest::grouped;
+use figdex_io::grouped;
 use serde::Serialize;
 use serde_json::json;
 

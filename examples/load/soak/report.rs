@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use figdex_ingest::grouped;
+use figdex_io::grouped;
 use serde_json::json;
 
 use super::Run;

@@ -17,9 +17,10 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use figdex_io::escaped_path;
+
 use super::access::{Access, refuse_root};
 use crate::error::{Error, Result, chain};
-use crate::printable::escaped_path;
 
 const CURRENT: &str = "CURRENT";
 const CURRENT_NEW: &str = "CURRENT.new";
@@ -89,6 +90,11 @@ impl Publication {
     pub(crate) fn path(&self, index: &Path) -> PathBuf {
         index.join(name_of(self.generation))
     }
+}
+
+/// Whether a folder is that of an index, which has published a generation.
+pub fn is_index(folder: &Path) -> bool {
+    Publication::of(folder).is_ok()
 }
 
 /// The numbers of the complete generations in an index folder, published or not, ascending.

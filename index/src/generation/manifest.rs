@@ -10,13 +10,13 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use figdex_io::{hex, unhex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::folder::{Publication, sync};
 use super::names::{FileName, PartFolder, below};
 use crate::error::{Error, Result};
-use crate::hex::{hex, unhex};
 use crate::instrument::vocabulary::{Property, Vocabulary};
 
 /// The number of the format that this version writes, the only one that it reads: an index is

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
+use figdex_io::escaped;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::part::segment::SEGMENT;
-use crate::printable::escaped;
 
 /// The list of tantivy's files, the only file whose name begins with a dot.
 const MANAGED: &str = ".managed.json";
@@ -257,9 +257,9 @@ mod tests {
     fn wicked_names_are_refused() {
         for name in wicked() {
             let error = FileName::try_from(name.clone()).unwrap_err();
-            assert!(error.len() < 400 && !error.contains(crate::is_hidden), "{error}");
+            assert!(error.len() < 400 && !error.contains(figdex_io::is_hidden), "{error}");
             let error = PartFolder::try_from(name).unwrap_err();
-            assert!(error.len() < 400 && !error.contains(crate::is_hidden), "{error}");
+            assert!(error.len() < 400 && !error.contains(figdex_io::is_hidden), "{error}");
         }
     }
 

@@ -7,13 +7,13 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use figdex_io::hex;
 use rustix::fs::{Advice, OFlags, fadvise};
 use sha2::{Digest as _, Sha256};
 
 use super::Generation;
 use super::names::below;
 use crate::error::{Error, Result};
-use crate::hex::hex;
 
 /// The number of bytes that are read at once.
 const PIECE_BYTES: usize = 1 << 20;

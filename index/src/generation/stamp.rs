@@ -24,11 +24,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use figdex_io::escaped_path;
+
 use super::access::Access;
 use super::folder::{NEW, remove_if_there, stamp_of};
 use super::manifest::{Checksummed, FileEntry};
 use crate::error::Result;
-use crate::printable::escaped_path;
 
 /// The first line of a stamp. Another version of the form needs another number.
 const HEADING: &str = "figdex-verified 1";

@@ -21,12 +21,13 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use figdex_io::is_hidden;
+
 use super::finding::{
     Finding, is_like_figi, rounded, wrong_of_nine, wrong_of_seven, wrong_of_twelve,
 };
 use crate::instrument::id_type::{ID_VALUE_BYTES_MAX, IdType, IdValue};
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
-use crate::printable::is_hidden;
 use crate::query::KnownValues;
 
 /// One identifier that a text may be.

@@ -13,6 +13,8 @@
 
 use std::fmt;
 
+use figdex_io::escaped;
+
 use super::conditions::Conditions;
 use super::row_set::RowSet;
 use super::whole_text;
@@ -22,7 +24,6 @@ use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::bitmaps::Bitmap;
-use crate::printable::escaped;
 use crate::query::{Filters, Keywords, OneOf, Search, Word};
 
 /// The plan of one part for one search.

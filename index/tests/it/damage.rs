@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{
     Catalogue, Filters, Importance, Keywords, Manifest, Meter, Property, RowSource as _, Search,
-    hex,
 };
+use figdex_io::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::{publish, universe};

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use figdex_index::{
     BuildOptions, Catalogue, Date, Error, Figi, Filters, IdType, Importance, Instrument, Keywords,
-    Meter, Property, Search, hex,
+    Meter, Property, Search,
 };
+use figdex_io::hex;
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use figdex_index::{BuildRecord, BuildResult, Differences, Error as IndexError, chain};
+use figdex_io::Output;
 use jiff::Timestamp;
 
 use crate::error::{Error, Result};
-use crate::files::Output;
 use crate::report::comparison::Comparison;
 use crate::report::{Outcome, Report};
 

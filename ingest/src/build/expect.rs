@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{
     Catalogue, Date, DateInterval, Figi, Filters, IdType, IdValue, Lookup, NumberInterval,
-    Property, RowSource as _, escaped, escaped_path,
+    Property, RowSource as _,
 };
+use figdex_io::{escaped, escaped_path, grouped};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::report::grouped;
 use crate::report::wrong_answers::{NAMED_MAX, WrongAnswers};
 use crate::waiting;
 

@@ -15,11 +15,11 @@ use std::thread::{self, JoinHandle};
 use figdex_index::{
     Catalogue, Date, Error as IndexError, Figi, Filled, Instrument, Manifest, SourceEntry, chain,
 };
+use figdex_io::grouped;
 use jiff::Zoned;
 
 use crate::error::{Error, Result};
 use crate::report::comparison::{ChangedColumn, Comparison, GUARD_FLAGS, GuardLimits, LostColumn};
-use crate::report::grouped;
 use crate::report::less_filled::{LessFilled, less_filled};
 
 /// The most FIGIs that are named as examples of removed, expired or changed instruments.

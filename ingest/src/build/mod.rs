@@ -20,7 +20,8 @@ mod written;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Catalogue, Property, SourceEntry};
+use figdex_index::{BuildLock, BuildOptions, Builder, Catalogue, Property, SourceEntry, is_index};
+use figdex_io::{Files, Output};
 
 use self::derive::derive;
 use self::ending::Ending;
@@ -37,7 +38,6 @@ use self::rejects::{Entry, Rejects};
 use self::usual::unusual;
 use self::written::Written;
 use crate::error::{Error, Result};
-use crate::files::{Files, Output};
 use crate::format::Format;
 use crate::report::comparison::{GUARD_FLAGS, GuardLimits};
 use crate::report::conflicts::{Conflicts, Origin};
@@ -161,7 +161,7 @@ impl Build {
 
     /// The files for rejects and for the report. Fails if the build would also read one of them.
     fn outputs(&self) -> Result<(Output, Option<Output>)> {
-        let mut files = Files::default();
+        let mut files = Files::new(is_index);
         for input in self.inputs.iter().chain(&self.enrich) {
             match input {
                 Input::File(path) => files.read("the input", path),

@@ -10,9 +10,10 @@
 use std::fs;
 use std::path::PathBuf;
 
+use figdex_io::{NewFile, Output};
+
 use super::written::Written;
 use crate::error::{Error, Result};
-use crate::files::{NewFile, Output};
 use crate::row::Column;
 
 /// Writes the rejects file, which is created for the first entry. The file of an earlier build

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use figdex_index::Manifest;
+use figdex_io::Output;
 
 use super::MaxRejects;
 use super::written::WRITTEN_PER_BYTE_MAX;
 use crate::error::{Error, Result};
-use crate::files::Output;
 use crate::source::Input;
 
 /// Approximate size of a dump divided by the size of its compressed file.

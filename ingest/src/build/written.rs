@@ -4,8 +4,9 @@
 
 use std::fmt;
 
+use figdex_io::Size;
+
 use crate::error::Error;
-use crate::report::size::Size;
 
 /// The most bytes that a build writes for each byte of its inputs, as they lie on the disk. Samples
 /// of real dumps take up to 10; a packed JSON dump of which every row has a dropped cell takes 30.

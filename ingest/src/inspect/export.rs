@@ -9,13 +9,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
+use figdex_io::{Files, Layout, Output, OutputError};
 use figdex_opensearch::Generation;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use crate::build::value_lists;
 use crate::error::Error;
-use crate::files::{Files, Output, OutputError};
-use crate::layout::Layout;
 use crate::row::Column;
 use crate::row::cells::{ColumnValue, column_value, columns};
 

@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use figdex_index::{Catalogue, ClusterAddress, Manifest, Property, SourceEntry, escaped};
+use figdex_index::{Catalogue, Manifest, Property, SourceEntry};
+use figdex_io::{ClusterAddress, Size, escaped, grouped};
 use figdex_opensearch::{Extent, Generation};
 use serde::Serialize;
 
-use crate::report::grouped;
-use crate::report::size::Size;
 use crate::row::Column;
 use crate::row::cells::columns;
 

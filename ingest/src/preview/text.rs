@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use figdex_index::escaped;
+use figdex_io::{escaped, grouped};
 
 use super::{Ignored, Preview, Previews, Reason, Taken};
 use crate::reference::wrap;
-use crate::report::grouped;
 
 /// The most characters of a name, an example or a sample in a line.
 const SHOWN_CHARS_MAX: usize = 24;

@@ -4,9 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use figdex_io::grouped;
 use serde::Serialize;
 
-use super::grouped;
 use super::less_filled::{LOST_MIN, LessFilled};
 
 /// A share of the published instruments, in per cent.

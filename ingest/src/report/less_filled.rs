@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use figdex_io::grouped;
 use serde::Serialize;
-
-use super::grouped;
 
 /// The part of its share that a column may lose, as a divisor: a fifth.
 const LOSS_DIVISOR: u64 = 5;

@@ -9,7 +9,6 @@ pub(crate) mod comparison;
 pub(crate) mod conflicts;
 mod json;
 pub(crate) mod less_filled;
-pub(crate) mod size;
 mod text;
 pub(crate) mod wrong_answers;
 
@@ -18,13 +17,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use figdex_index::{BuildResult, escaped};
+use figdex_index::BuildResult;
+use figdex_io::escaped;
 use serde::Serialize;
 
 use self::comparison::Comparison;
 use self::conflicts::Conflict;
 use self::less_filled::LessFilled;
-pub use self::text::grouped;
 use crate::row::Column;
 
 /// The report of a build.

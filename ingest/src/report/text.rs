@@ -3,10 +3,9 @@
 
 use std::fmt;
 
-use figdex_index::{escaped, escaped_path};
+use figdex_io::{Size, escaped, escaped_path, grouped};
 
 use super::conflicts::{InputValue, Sample};
-use super::size::Size;
 use super::{Counts, EnrichCounts, Published, Report, Tally};
 
 /// The longest name of an input in the text, in characters. Of a longer name only the end is
@@ -198,19 +197,6 @@ fn table<const N: usize>(
     Ok(())
 }
 
-/// The number with its digits in groups of three: `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// The names; of many only the first. The report in JSON has all of them.
 fn list(names: &[String]) -> String {
     const NAMES_MAX: usize = 10;
@@ -236,11 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_and_long_names_cut() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12_345_678, "12,345,678")]
-        {
-            assert_eq!(grouped(number), text);
-        }
+    fn long_names_are_cut() {
         let long = "folder/".repeat(10) + "dump.csv";
         assert_eq!(end_of(&long).chars().count(), NAME_CHARS_MAX);
         assert!(end_of(&long).ends_with("/dump.csv"));

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use figdex_index::escaped_path;
-
-use super::grouped;
+use figdex_io::{escaped_path, grouped};
 
 /// The most FIGIs that a message names, and the most lines.
 pub(crate) const NAMED_MAX: usize = 10;

@@ -46,7 +46,7 @@ impl Meter {
     /// SHA-256 of the bytes read, in hexadecimal; empty without a checksum.
     pub(crate) fn sha256(&self) -> String {
         let digest = self.lock().digest.clone();
-        digest.map(|digest| figdex_index::hex(&digest.finalize())).unwrap_or_default()
+        digest.map(|digest| figdex_io::hex(&digest.finalize())).unwrap_or_default()
     }
 
     fn lock(&self) -> MutexGuard<'_, Measure> {

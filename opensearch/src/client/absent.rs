@@ -1,6 +1,6 @@
 //! No client: the program was built without the feature `http`.
 
-use figdex_index::ClusterAddress;
+use figdex_io::ClusterAddress;
 use serde::de::DeserializeOwned;
 
 use super::{ClientSettings, Error, HostState, Request, Result};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use figdex_index::Address;
+use figdex_io::Address;
 use parking_lot::Mutex;
 
 use super::{Client, ClientSettings};

@@ -7,7 +7,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use figdex_index::{Owner, SharedFolder, escaped_path, hex, is_hidden, unhex};
+use figdex_index::{Owner, SharedFolder};
+use figdex_io::{escaped_path, hex, is_hidden, unhex};
 use jiff::{Timestamp, Unit};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};

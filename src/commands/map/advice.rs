@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use figdex_index::{Field, IdType, Resolution, Status};
-use figdex_ingest::grouped;
+use figdex_io::grouped;
 use parking_lot::Mutex;
 
 use super::columns::{Columns, Reading};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use figdex_index::{ClusterAddress, Fetched, Field, Hit, Question, RowSource as _, Vocabulary};
+use figdex_index::{Fetched, Field, Hit, Question, RowSource as _, Vocabulary};
+use figdex_io::ClusterAddress;
 use figdex_opensearch::Generation;
 use figdex_opensearch::client::Client;
 use tokio::runtime::Runtime;

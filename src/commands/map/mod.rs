@@ -33,10 +33,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Address, Policy, Property, Vocabulary, escaped, escaped_path};
-use figdex_ingest::files::{Files, Output};
+use figdex_index::{Policy, Property, Vocabulary, is_index};
+use figdex_ingest::Input;
 use figdex_ingest::table::{Batch, Container, Table};
-use figdex_ingest::{Input, terminal};
+use figdex_io::{Address, Files, Output, escaped, escaped_path, terminal};
 
 use self::advice::Undecided;
 use self::cluster::InCluster;
@@ -78,10 +78,10 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
 }
 
 /// The layout that is asked for, by `--format` or the ending of `--out`.
-fn asked_layout(flags: &MapFlags) -> Option<figdex_ingest::Layout> {
+fn asked_layout(flags: &MapFlags) -> Option<figdex_io::Layout> {
     flags.format.or_else(|| match &*ending(flags.out.as_deref()?)? {
-        "csv" | "tsv" | "tab" => Some(figdex_ingest::Layout::Csv),
-        "jsonl" | "ndjson" => Some(figdex_ingest::Layout::JsonLines),
+        "csv" | "tsv" | "tab" => Some(figdex_io::Layout::Csv),
+        "jsonl" | "ndjson" => Some(figdex_io::Layout::JsonLines),
         _ => None,
     })
 }
@@ -141,7 +141,7 @@ struct Places {
 impl Places {
     /// Compares all files with each other: no output may be an input.
     fn of(flags: &MapFlags) -> anyhow::Result<Self> {
-        let mut files = Files::default();
+        let mut files = Files::new(is_index);
         match input(flags) {
             Input::File(path) => files.read("FILE", &path),
             _ => files.read_standard_input(),

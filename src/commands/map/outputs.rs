@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::Context as _;
-use figdex_index::escaped_path;
-use figdex_ingest::files::{NewFile, Output};
+use figdex_io::{NewFile, Output, escaped_path};
 use parking_lot::Mutex;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 

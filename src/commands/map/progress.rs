@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use figdex_ingest::grouped;
 use figdex_ingest::table::BytesRead;
+use figdex_io::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Templates of `indicatif`: a bar whose end is known, and one whose end is not.

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, is_hidden};
+use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary};
 use figdex_ingest::table::{Batch, Cell, RowBytes};
+use figdex_io::is_hidden;
 
 use super::advice::Undecided;
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use figdex_index::{By, Resolution, Status};
-use figdex_ingest::grouped;
+use figdex_io::grouped;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 

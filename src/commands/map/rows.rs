@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{By, Field, Policy, Status, escaped};
+use figdex_index::{By, Field, Policy, Status};
 use figdex_ingest::table::{Cell, Container, RowBytes, Table};
+use figdex_io::escaped;
 
 use super::cells::{push_cell, push_guarded, push_json, unescaped};
 use super::columns::Columns;
@@ -321,11 +322,11 @@ const NESTED: &[u8] = b"(an object or an array)";
 /// The layout of the output.
 pub(super) fn layout_of(
     container: Container,
-    asked: Option<figdex_ingest::Layout>,
+    asked: Option<figdex_io::Layout>,
     is_screen: bool,
     cell_delimiter: u8,
 ) -> Layout {
-    use figdex_ingest::Layout::{Csv, JsonLines};
+    use figdex_io::Layout::{Csv, JsonLines};
     match (container, asked) {
         (_, None) if is_screen => Layout::Screen,
         (Container::Delimited { delimiter }, None | Some(Csv)) => Layout::Copied { delimiter },

@@ -3,7 +3,7 @@
 use std::io;
 
 use figdex_index::FIGI_CHARS;
-use figdex_ingest::terminal;
+use figdex_io::terminal;
 use rustix::termios::tcgetwinsize;
 
 use super::rows::SCREEN_CELL_END;

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use figdex_index::{escaped, is_plain};
+use figdex_io::{escaped, is_plain};
 use parking_lot::{Condvar, Mutex};
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;

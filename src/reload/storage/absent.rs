@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::bail;
-use figdex_index::{Catalogue, StorageAddress};
+use figdex_index::Catalogue;
+use figdex_io::StorageAddress;
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;

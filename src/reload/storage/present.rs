@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use figdex_index::{Catalogue, Error as IndexError, StorageAddress, chain, escaped_path};
+use figdex_index::{Catalogue, Error as IndexError, chain};
+use figdex_io::{StorageAddress, escaped_path};
 use figdex_storage::{
     Copied, Error, FollowState, Following, Look, Replica as Copy, StorageSettings, Store,
 };

@@ -108,7 +108,7 @@ impl std::error::Error for Refused {}
 mod tests {
     use std::sync::Arc;
 
-    use figdex_index::{Address, StorageAddress};
+    use figdex_io::{Address, StorageAddress};
     use parking_lot::Mutex;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;

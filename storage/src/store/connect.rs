@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use figdex_index::{Storage, StorageAddress, escaped_path};
+use figdex_io::{Storage, StorageAddress, escaped_path};
 use object_store::aws::{AmazonS3Builder, Checksum};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::local::LocalFileSystem;

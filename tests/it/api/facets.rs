@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use figdex::State;
 use figdex::callers::limits::Rates;
 use figdex::config::Settings;
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Layout, generate};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 use serde_json::{Value, json};
 
 use super::search::dump;
@@ -224,7 +224,7 @@ fn levels_of_searches() {
 #[test]
 fn counts_of_frequent_and_rare_words() {
     let mut dump = Vec::new();
-    generate::write(&Universe::new(4_000, 1), Layout::Csv, &mut dump).unwrap();
+    Universe::new(4_000, 1).write(Layout::Csv, &mut dump).unwrap();
     let server = Server::of_dump(&String::from_utf8(dump).unwrap());
     let total = |body: &Value| {
         let json = [("content-type", "application/json")];

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use figdex_ingest::Layout;
+use figdex_io::Layout;
 use serde_json::Value;
 
 use super::in_cluster;

@@ -1,7 +1,8 @@
 //! Suggestions over a cluster: the same as over a folder, except guesses.
 
 use figdex_index::{Begun, Catalogue, Filters, Keywords, Meter, RowSource as _, Suggest};
-use figdex_ingest::{Input, Layout};
+use figdex_ingest::Input;
+use figdex_io::Layout;
 
 use super::in_cluster;
 use crate::support::cluster::wait_for;

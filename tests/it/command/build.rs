@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use figdex_index::Catalogue;
-use figdex_ingest::{Build, Format, Input, Layout};
+use figdex_ingest::{Build, Format, Input};
+use figdex_io::Layout;
 use proptest::prelude::*;
 
 use crate::support::{Server, build_of, figi, figis, program};
@@ -380,9 +381,9 @@ fn value_lists() {
 #[test]
 fn a_generated_universe_is_taken_whole() {
     for layout in [Layout::Csv, Layout::JsonLines] {
-        let universe = figdex_ingest::generate::Universe::new(3_000, 9);
+        let universe = figdex_universe::Universe::new(3_000, 9);
         let mut dump = Vec::new();
-        figdex_ingest::generate::write(&universe, layout, &mut dump).unwrap();
+        universe.write(layout, &mut dump).unwrap();
         let input = Input::Memory("generated", dump.into());
         let server = Server::build(|index| build_of(vec![input], index));
         assert_eq!(server.report.total().instruments, 3_000, "{}", server.report);
@@ -466,11 +467,10 @@ proptest! {
 /// A build survives the faults of real dumps, counts them and keeps them; few reject a row.
 #[test]
 fn the_faults_of_a_dirty_universe_are_reported() {
-    use figdex_ingest::generate;
-    use figdex_ingest::generate::Universe;
+    use figdex_universe::Universe;
     let universe = Universe { dirt: "5%".parse().unwrap(), ..Universe::new(20_000, 3) };
     let mut dump = Vec::new();
-    generate::write(&universe, Layout::Csv, &mut dump).unwrap();
+    universe.write(Layout::Csv, &mut dump).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let input = Input::Memory("generated", dump.into());
     let build = Build {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use figdex_index::Catalogue;
-use figdex_ingest::Layout;
+use figdex_io::Layout;
 use rustix::mount::{MountFlags, mount_remount};
 use rustix::process::Signal;
 

@@ -7,8 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use figdex_index::{Catalogue, Property, Publication};
-use figdex_ingest::generate::{self, Universe};
-use figdex_ingest::{Build, Comparison, GuardLimits, Input, Layout, Report};
+use figdex_ingest::{Build, Comparison, GuardLimits, Input, Report};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 
 use crate::support::{build_of, figi, generated, ingest};
 
@@ -135,7 +136,7 @@ fn the_same_dump_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let index = folder.path().join("index");
     let mut dump = Vec::new();
-    generate::write(&Universe::new(5_000, 3), Layout::Csv, &mut dump).unwrap();
+    Universe::new(5_000, 3).write(Layout::Csv, &mut dump).unwrap();
     let dump = String::from_utf8(dump).unwrap();
     build(dump.clone(), &index, "", "").unwrap();
     let comparison = build(dump.clone(), &index, "0%", "0%").unwrap().comparison.unwrap();
@@ -262,7 +263,7 @@ fn a_lost_column_is_named() {
     let left = now.filled.get("ID_ISIN").copied().unwrap_or(0);
     let warning = format!(
         "have ID_ISIN; in the published generation {filled} of {} instruments ({share:.1} %) had it",
-        figdex_ingest::grouped(before.instruments)
+        figdex_io::grouped(before.instruments)
     );
     assert!(printed.contains(&warning), "{warning}\n{printed}");
     let json = report();

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use figdex_ingest::Layout;
+use figdex_io::Layout;
 
 use crate::support::process::{figdex, run};
 use crate::support::{generated, ingest};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use figdex_ingest::Layout;
+use figdex_io::Layout;
 
 use crate::support::process::PATIENCE;
 use crate::support::{generated, ingest, program};

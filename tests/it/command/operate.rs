@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use figdex_index::{Catalogue, Error, IdValue};
-use figdex_ingest::Layout;
+use figdex_io::Layout;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
 use figdex_index::Manifest;
-use figdex_ingest::Layout;
+use figdex_io::Layout;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::support::process::{Process, figdex, run};

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use figdex::Engine;
-use figdex_index::{Address, Catalogue, ClusterAddress};
+use figdex_index::Catalogue;
+use figdex_io::{Address, ClusterAddress};
 use figdex_opensearch::client::{Client, ClientSettings, Request};
 use figdex_opensearch::{Division, Generation, PublishOptions, publish};
 use tokio::runtime::Runtime;

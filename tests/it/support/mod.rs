@@ -18,8 +18,9 @@ use figdex::callers::auth::{KeyRing, file};
 use figdex::config::Settings;
 use figdex::{Engine, Observer, Peer, State, service};
 use figdex_index::{Catalogue, check_digit};
-use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, Layout, MaxRejects, Report, generate};
+use figdex_ingest::{Build, Input, MaxRejects, Report};
+use figdex_io::Layout;
+use figdex_universe::Universe;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use warp::filters::BoxedFilter;
@@ -231,7 +232,7 @@ pub(crate) fn ingest(folder: &Path, arguments: &[&str]) -> (i32, String, String)
 /// A generated universe as a canonical dump.
 pub(crate) fn generated(count: u64, layout: Layout) -> Vec<u8> {
     let mut dump = Vec::new();
-    generate::write(&Universe::new(count, 5), layout, &mut dump).unwrap();
+    Universe::new(count, 5).write(layout, &mut dump).unwrap();
     dump
 }
 

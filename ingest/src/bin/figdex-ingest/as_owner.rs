@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::bail;
-use figdex_index::{Address, Owner, escaped_path};
-use figdex_ingest::terminal;
+use figdex_index::Owner;
+use figdex_io::{Address, escaped_path, terminal};
 use rustix::fs::Mode;
 use rustix::process::umask;
 

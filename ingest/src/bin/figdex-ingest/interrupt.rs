@@ -9,7 +9,7 @@ use std::thread;
 
 use anyhow::Context as _;
 use figdex_index::Publication;
-use figdex_ingest::terminal;
+use figdex_io::terminal;
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use figdex_ingest::flags::{Command, Flags};
-use figdex_ingest::terminal;
+use figdex_io::terminal;
 use mimalloc::MiMalloc;
 
 use crate::commands::{build, export, generate, inspect, lists, publish, rollback, verify};

@@ -5,8 +5,8 @@
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
-use figdex_index::escaped;
-use figdex_ingest::{Progress, grouped, terminal};
+use figdex_ingest::Progress;
+use figdex_io::{escaped, grouped, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Least time between two lines.

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write as _};
 
-use figdex_ingest::terminal;
+use figdex_io::terminal;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber, subscriber};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use figdex_index::ClusterAddress;
+use figdex_io::ClusterAddress;
 use parking_lot::Mutex;
 use reqwest::Url;
 use tokio::time::Instant;
@@ -46,7 +46,7 @@ struct Failures {
 impl Hosts {
     pub(super) fn new(address: &ClusterAddress) -> Result<Self> {
         let scheme = if address.is_tls { "https" } else { "http" };
-        let host = |host: &figdex_index::ClusterHost| {
+        let host = |host: &figdex_io::ClusterHost| {
             let base = Url::parse(&format!("{scheme}://{host}/"));
             let base = base.map_err(|error| Error::settings(format!("{host}: {error}")))?;
             Ok(Host {

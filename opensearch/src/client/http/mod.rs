@@ -11,7 +11,7 @@ mod trust;
 use std::error::Error as _;
 use std::time::Duration;
 
-use figdex_index::{ClusterAddress, escaped};
+use figdex_io::{ClusterAddress, escaped};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Method, Url};

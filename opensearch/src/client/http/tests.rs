@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use figdex_index::ClusterAddress;
+use figdex_io::ClusterAddress;
 use serde_json::{Value, json};
 
 use super::Client;

@@ -7,8 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail, ensure};
-use figdex_index::escaped;
-use figdex_ingest::terminal;
+use figdex_io::{escaped, terminal};
 use jiff::Timestamp;
 use ureq::http::Response;
 use ureq::{Agent, Body, Error, RequestBuilder, Timeout};

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
 use figdex_index::{Field, Property, Vocabulary};
-use figdex_ingest::terminal;
+use figdex_io::terminal;
 use parking_lot::Mutex;
 
 use self::client::{ANSWER_BYTES_MAX, Client, Reply};
@@ -117,7 +117,7 @@ fn properties(flags: &MapFlags) -> Vec<Property> {
 
 /// The API key in a file.
 fn key(path: &Path) -> anyhow::Result<String> {
-    let name = figdex_index::escaped_path(path);
+    let name = figdex_io::escaped_path(path);
     let text = std::fs::read_to_string(path).with_context(|| format!("--key-file {name}"))?;
     let key = text.trim();
     ensure!(

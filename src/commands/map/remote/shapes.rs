@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use figdex_index::{By, Field, IdType, Resolution, Status, Vocabulary, escaped};
+use figdex_index::{By, Field, IdType, Resolution, Status, Vocabulary};
+use figdex_io::escaped;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 

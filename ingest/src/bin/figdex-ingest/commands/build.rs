@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use figdex_index::{Address, escaped, escaped_path};
 use figdex_ingest::flags::BuildFlags;
-use figdex_ingest::{Build, Error, Format, GuardLimits, Input, MaxRejects, terminal};
+use figdex_ingest::{Build, Error, Format, GuardLimits, Input, MaxRejects};
+use figdex_io::{Address, escaped, escaped_path, terminal};
 
 use super::publish::Publication;
 use crate::as_owner;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use figdex_index::{ClusterAddress, Manifest};
+use figdex_index::Manifest;
 use figdex_ingest::flags::ClusterFlags;
-use figdex_ingest::{grouped, terminal};
+use figdex_io::{ClusterAddress, grouped, terminal};
 use figdex_opensearch::client::Client;
 use figdex_opensearch::{Generation, PublishOptions, Published};
 use tokio::runtime::Runtime;

@@ -1,10 +1,10 @@
 //! `figdex-ingest export`: writes an index back as a canonical dump.
 
 use anyhow::{Context as _, bail};
-use figdex_index::{Address, Catalogue, Vocabulary};
-use figdex_ingest::files::Files;
+use figdex_index::{Catalogue, Vocabulary, is_index};
 use figdex_ingest::flags::ExportFlags;
 use figdex_ingest::inspect::export::{self, ExportError};
+use figdex_io::{Address, Files};
 
 use super::cluster::Opened;
 use super::out;
@@ -16,7 +16,7 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
              published, or the --cache of a server"
         );
     }
-    let mut files = Files::default();
+    let mut files = Files::new(is_index);
     if let Address::Folder(index) = &flags.index {
         files.index(index)?;
     }

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use figdex_index::{Address, escaped_path};
 use figdex_ingest::flags::InspectFlags;
 use figdex_ingest::inspect::Inspection;
 use figdex_ingest::preview::Previews;
-use figdex_ingest::{Format, Input, terminal};
+use figdex_ingest::{Format, Input};
+use figdex_io::{Address, escaped_path, terminal};
 
 use super::cluster::Opened;
 use super::storage;

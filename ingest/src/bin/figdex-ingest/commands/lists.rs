@@ -3,7 +3,8 @@
 use std::fmt::Display;
 
 use figdex_ingest::flags::ListFlags;
-use figdex_ingest::{reference, terminal};
+use figdex_ingest::reference;
+use figdex_io::terminal;
 use serde::Serialize;
 
 pub(crate) fn formats(flags: &ListFlags) -> anyhow::Result<()> {

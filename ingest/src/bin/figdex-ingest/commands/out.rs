@@ -3,8 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Context as _;
-use figdex_index::escaped_path;
-use figdex_ingest::files::Output;
+use figdex_io::{Output, escaped_path};
 
 /// Calls `write` with the file, or with standard output when `output` is `None`.
 pub(crate) fn write<E>(

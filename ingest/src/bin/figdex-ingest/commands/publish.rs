@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
-use figdex_index::{Address, escaped_path};
 use figdex_ingest::flags::{ClusterFlags, DivisionFlags, PublishFlags, StorageFlags};
+use figdex_io::{Address, escaped_path};
 
 use super::{cluster, storage};
 use crate::as_owner;

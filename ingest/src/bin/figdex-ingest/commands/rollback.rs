@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use figdex_index::{Address, Manifest, Publication, escaped, escaped_path};
+use figdex_index::{Manifest, Publication};
 use figdex_ingest::flags::RollbackFlags;
-use figdex_ingest::terminal;
+use figdex_io::{Address, escaped, escaped_path, terminal};
 
 use super::{cluster, storage};
 use crate::as_owner;

@@ -2,9 +2,9 @@
 //! cluster, that all its instruments can be read; of one in object storage, every piece of its files.
 
 use anyhow::Context as _;
-use figdex_index::{Address, Catalogue, Instrument};
+use figdex_index::{Catalogue, Instrument};
 use figdex_ingest::flags::VerifyFlags;
-use figdex_ingest::terminal;
+use figdex_io::{Address, terminal};
 
 use super::cluster::Opened;
 use super::storage;

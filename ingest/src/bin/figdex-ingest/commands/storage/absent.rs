@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
-use figdex_index::StorageAddress;
 use figdex_ingest::flags::{InspectFlags, RollbackFlags, StorageFlags, VerifyFlags};
+use figdex_io::StorageAddress;
 
 pub(crate) fn publish(
     _index: &Path,

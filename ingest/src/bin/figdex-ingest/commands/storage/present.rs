@@ -4,9 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use figdex_index::{StorageAddress, escaped};
 use figdex_ingest::flags::{InspectFlags, RollbackFlags, StorageFlags, VerifyFlags};
-use figdex_ingest::{grouped, terminal};
+use figdex_io::{StorageAddress, escaped, grouped, terminal};
 use figdex_storage::{PublishOptions, Published, StorageSettings, Store};
 use serde_json::json;
 use tokio::runtime::Runtime;
