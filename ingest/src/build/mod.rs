@@ -30,7 +30,7 @@ use self::exchanges::Exchanges;
 use self::expect::KnownAnswers;
 use self::guard::{Guard, losses, shorter};
 pub use self::max_rejects::MaxRejects;
-use self::merge::{Merge, Merged, Sorted};
+use self::merge::{Merge, Merged, Origin, Sorted};
 use self::mistaken::Mistaken;
 use self::progress::Clock;
 pub use self::progress::Progress;
@@ -40,7 +40,7 @@ use self::written::Written;
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::report::comparison::{GUARD_FLAGS, GuardLimits};
-use crate::report::conflicts::{Conflicts, Origin};
+use crate::report::conflicts::Conflicts;
 use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
@@ -245,7 +245,7 @@ impl Build {
         if !enrichment.is_empty() {
             let mut joined = 0;
             // Conflicts are counted in the second pass, so those of this pass are discarded.
-            sorted.for_each(&mut Conflicts::new(names.clone()), |instrument, _| {
+            sorted.for_each(&names, &mut Conflicts::default(), |instrument, _| {
                 joined += 1;
                 clock.tick(joined, || Progress::Joining { instruments: joined, instruments_max });
                 enrichment.observe(&instrument);
@@ -259,10 +259,10 @@ impl Build {
                 "nothing is published in this format yet, so {GUARD_FLAGS} have nothing to compare with"
             ));
         }
-        let mut conflicts = Conflicts::new(names);
+        let mut conflicts = Conflicts::default();
         let mut from_exchanges = BTreeMap::new();
         let mut indexed = 0;
-        let mut merged = sorted.for_each(&mut conflicts, |mut instrument, conflicts| {
+        let mut merged = sorted.for_each(&names, &mut conflicts, |mut instrument, conflicts| {
             indexed += 1;
             clock.tick(indexed, || Progress::Indexing { instruments: indexed, instruments_max });
             if let Some((column, bytes)) = exchanges.fill(&mut instrument) {

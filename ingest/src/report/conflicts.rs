@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::Arc;
 
-use figdex_index::{Change, Figi, Instrument};
+use figdex_index::Figi;
 use serde::Serialize;
 
 use crate::row::Column;
@@ -26,26 +25,6 @@ pub struct Conflict {
     pub cosmetic: u64,
     /// The first few of those in `count`, in FIGI order.
     pub samples: Vec<Sample>,
-}
-
-/// The place in a dump from which a value is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Origin {
-    /// The number of the input, from 0.
-    pub(crate) input: u32,
-    /// The line, from 1; `u32::MAX` for that line and all later ones, which are not printed.
-    pub(crate) line: u32,
-}
-
-impl Origin {
-    pub(crate) fn new(input: usize, line: u64) -> Self {
-        let input = u32::try_from(input).expect("fewer than 2^32 inputs fit on a command line");
-        Self { input, line: u32::try_from(line).unwrap_or(u32::MAX) }
-    }
-
-    fn line(self) -> Option<u64> {
-        (self.line < u32::MAX).then_some(u64::from(self.line))
-    }
 }
 
 /// One instrument of which two rows have different values.
@@ -72,29 +51,18 @@ pub struct InputValue {
     pub line: Option<u64>,
 }
 
-/// The name of an input and a line in it.
-type Place<'a> = (&'a str, Option<u64>);
-
 /// Collects the conflicts of a build.
+#[derive(Default)]
 pub(crate) struct Conflicts {
-    inputs: Arc<[String]>,
     columns: BTreeMap<Column, Conflict>,
 }
 
-impl Conflicts {
-    /// No conflicts yet. `inputs` are the names of the inputs.
-    pub(crate) fn new(inputs: Vec<String>) -> Self {
-        Self { inputs: inputs.into(), columns: BTreeMap::new() }
-    }
+/// A value, and the name of the input and the line that gave it.
+pub(crate) type Given<'a> = (&'a dyn Display, Option<(&'a str, Option<u64>)>);
 
-    /// Adds a conflict of two values, each with its place.
-    pub(crate) fn add(
-        &mut self,
-        column: Column,
-        figi: Figi,
-        kept: (&dyn Display, Option<Place<'_>>),
-        lost: (&dyn Display, Option<Place<'_>>),
-    ) {
+impl Conflicts {
+    /// Adds a conflict of two values of one instrument.
+    pub(crate) fn add(&mut self, column: Column, figi: Figi, kept: Given<'_>, lost: Given<'_>) {
         let conflict = self.columns.entry(column).or_default();
         let [kept, lost] = [kept, lost].map(|(value, place)| (value.to_string(), place));
         if column.is_text() && plain(&kept.0) == plain(&lost.0) {
@@ -171,82 +139,18 @@ fn cut(value: &str) -> String {
     }
 }
 
-/// An instrument that is being merged from its rows, with the input that each value came from.
-pub(crate) struct Union {
-    /// The rows so far, merged.
-    pub(crate) instrument: Instrument,
-    first: Origin,
-    /// The fields whose value is from a later row than the first, and the origin of that row.
-    later: Vec<(&'static str, Origin)>,
-}
-
-impl Union {
-    /// Begins with the first row.
-    pub(crate) fn new(first: Origin, instrument: Instrument) -> Self {
-        Self { instrument, first, later: Vec::new() }
-    }
-
-    /// Merges a later row, whose values win, and adds the conflicts.
-    pub(crate) fn update(&mut self, origin: Origin, later: Instrument, conflicts: &mut Conflicts) {
-        let Self { instrument, first, later: origins } = self;
-        let figi = instrument.figi;
-        let inputs = Arc::clone(&conflicts.inputs);
-        instrument.update(later, |Change { field, old, new }| {
-            let earlier = match origins.iter_mut().find(|(name, _)| *name == field) {
-                Some((_, earlier)) => std::mem::replace(earlier, origin),
-                None => {
-                    origins.push((field, origin));
-                    *first
-                }
-            };
-            if let Some(old) = old {
-                let column = Column::from_name(field).expect("every field is a column");
-                let place = |origin: Origin| Some((&*inputs[origin.input as usize], origin.line()));
-                conflicts.add(column, figi, (new, place(origin)), (old, place(earlier)));
-            }
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn named(name: Option<&str>, ticker: Option<&str>) -> Instrument {
-        Instrument {
-            name: name.map(Into::into),
-            ticker: ticker.map(Into::into),
-            ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
+    /// The conflict of a column, from pairs of a value that was kept and one that was lost.
+    fn conflict<T: Display>(column: Column, values: &[(T, T)]) -> Conflict {
+        let mut conflicts = Conflicts::default();
+        let figi = Figi::parse("BBG000BLNNH6").unwrap();
+        for (kept, lost) in values {
+            conflicts.add(column, figi, (kept, None), (lost, None));
         }
-    }
-
-    /// The lost value is attributed to the input that gave it, not to the first input.
-    #[test]
-    fn a_conflict_names_both_inputs() {
-        let mut conflicts = Conflicts::new(["a", "b", "c"].map(String::from).to_vec());
-        let mut union = Union::new(Origin::new(0, 2), named(None, Some("IBM")));
-        union.update(Origin::new(1, 3), named(Some("OLD"), Some("IBM")), &mut conflicts);
-        union.update(Origin::new(2, 4), named(Some("NEW"), None), &mut conflicts);
-        let value = |value: &str, input: &str, line: u64| InputValue {
-            value: value.into(),
-            input: Some(input.into()),
-            line: Some(line),
-        };
-        let columns = conflicts.finish();
-        assert_eq!(
-            columns.keys().copied().collect::<Vec<_>>(),
-            [Column::Name],
-            "equal values are not a conflict"
-        );
-        let sample = Sample {
-            figi: "BBG000BLNNH6".into(),
-            kept: value("NEW", "c", 4),
-            lost: value("OLD", "b", 3),
-        };
-        assert_eq!(
-            columns[&Column::Name],
-            Conflict { count: 1, cosmetic: 0, samples: vec![sample] }
-        );
+        conflicts.finish().remove(&column).unwrap()
     }
 
     /// Other writings of the same are counted apart, and never become examples.
@@ -264,29 +168,19 @@ mod tests {
             ("IBM CORP", "INTL BUSINESS MACHINES", false),
             ("-", "", true),
         ] {
-            let mut conflicts = Conflicts::new(vec!["a".into()]);
-            let mut union = Union::new(Origin::new(0, 2), named(Some(one), None));
-            union.update(Origin::new(0, 3), named(Some(other), None), &mut conflicts);
-            let conflict = &conflicts.finish()[&Column::Name];
+            let conflict = conflict(Column::Name, &[(other, one)]);
             let counts = (conflict.count, conflict.cosmetic, conflict.samples.len());
             assert_eq!(counts, if is_cosmetic { (0, 1, 0) } else { (1, 0, 1) }, "{one} {other}");
         }
         // In numbers a point counts.
-        let mut conflicts = Conflicts::new(Vec::new());
-        let figi = Figi::parse("BBG000BLNNH6").unwrap();
-        conflicts.add(Column::Strike, figi, (&1.5, None), (&15, None));
-        assert_eq!(conflicts.finish()[&Column::Strike].count, 1);
+        assert_eq!(conflict(Column::Strike, &[(1.5, 15.0)]).count, 1);
     }
 
     #[test]
     fn examples_are_few_and_short() {
-        let mut conflicts = Conflicts::new(vec!["a".into()]);
-        let mut union = Union::new(Origin::new(0, 2), named(Some(""), None));
-        for round in 0..10 {
-            let name = round.to_string().repeat(4000);
-            union.update(Origin::new(0, 5), named(Some(&name), None), &mut conflicts);
-        }
-        let conflict = &conflicts.finish()[&Column::Name];
+        let names = (0..10).map(|round| ["1", "2"].map(|digit| digit.repeat(4000 + round)));
+        let names: Vec<_> = names.map(|[kept, lost]| (kept, lost)).collect();
+        let conflict = conflict(Column::Name, &names);
         assert_eq!((conflict.count, conflict.samples.len()), (10, SAMPLES_MAX));
         assert!(
             conflict.samples.iter().all(|s| s.kept.value.chars().count() <= VALUE_CHARS_MAX + 1)

@@ -44,7 +44,7 @@ fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Outcome>, Vec<Instrument>, Conflic
     let mut enriched = instruments();
     enriched.iter().for_each(|instrument| enrichment.observe(instrument));
     enrichment.settle();
-    let mut conflicts = Conflicts::new(Vec::new());
+    let mut conflicts = Conflicts::default();
     for instrument in &mut enriched {
         enrichment.apply(instrument, &mut conflicts);
     }
@@ -239,7 +239,7 @@ fn many_rows_of_one_key_are_looked_at_once() {
     let [key] = enrichment.rows.find(&enriched[0])[..] else { panic!("one key") };
     // 7 × 857 = 5,999 = 1,999 beyond twice 2,000.
     assert_eq!(enrichment.rows.givers(key), [0, 500, 857]);
-    let mut conflicts = Conflicts::new(Vec::new());
+    let mut conflicts = Conflicts::default();
     let bytes: Vec<usize> =
         enriched.iter_mut().map(|one| enrichment.apply(one, &mut conflicts)).collect();
     assert_eq!(bytes, [8, 8, 0, 0], "name, coupon and importance");

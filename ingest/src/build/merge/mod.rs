@@ -3,10 +3,12 @@
 //!
 //! This is an external merge sort, so memory is bounded: rows are kept as bytes, and when these
 //! fill their share of the memory they are sorted and written to a run on disk. At the end the
-//! runs are merged. A separate thread sorts while rows are read.
+//! runs are merged. A separate thread sorts while rows are read. `union.rs` has the rule by which
+//! rows become one instrument.
 
 mod runs;
 mod sorter;
+mod union;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -16,8 +18,8 @@ use figdex_index::Instrument;
 
 pub(crate) use self::sorter::Sorted;
 use self::sorter::Sorter;
+pub(crate) use self::union::Origin;
 use crate::error::Result;
-use crate::report::conflicts::Origin;
 
 /// Instruments that are sent to the sorting thread together.
 const BATCH_INSTRUMENTS: usize = 512;

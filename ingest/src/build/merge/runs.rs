@@ -11,8 +11,8 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use super::union::Origin;
 use crate::error::{Error, Result};
-use crate::report::conflicts::Origin;
 
 /// Bytes of a run that are read at a time. It is large because a hard disk would otherwise seek
 /// between the runs for every few rows.

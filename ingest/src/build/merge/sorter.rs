@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use figdex_index::Instrument;
 
 use super::runs::{Run, RunMerge};
+use super::union::{Origin, Union};
 use super::{Merged, runs};
 use crate::error::{Error, Result};
-use crate::report::conflicts::{Conflicts, Origin, Union};
+use crate::report::conflicts::Conflicts;
 
 /// The rows in memory, as bytes, and the runs of earlier rows on disk.
 pub(super) struct Sorter {
@@ -86,12 +87,14 @@ impl Sorter {
 
 impl Sorted {
     /// Calls `each` with every merged instrument, in FIGI order, and adds the conflicts. Returns
-    /// the row counts of each input, by its number. A second call does the same again.
+    /// the row counts of each input, by its number. `inputs` are the names of the inputs. A second
+    /// call does the same again.
     ///
     /// # Errors
     /// Those of `each`, and [`Error::File`] when a run cannot be read.
     pub(crate) fn for_each(
         &self,
+        inputs: &[String],
         conflicts: &mut Conflicts,
         mut each: impl FnMut(Instrument, &mut Conflicts) -> Result<()>,
     ) -> Result<Vec<Merged>> {
@@ -106,7 +109,7 @@ impl Sorted {
             match &mut current {
                 Some(union) if union.instrument.figi == row.figi => {
                     merged[input].merged += 1;
-                    union.update(origin, row, conflicts);
+                    union.update(origin, row, inputs, conflicts);
                 }
                 _ => {
                     merged[input].instruments += 1;

@@ -25,8 +25,8 @@ fn merged(rows: &[(usize, Instrument)], memory_bytes: usize) -> (Vec<String>, Ve
     let sorted = merge.finish().unwrap();
     let pass = || {
         let mut names = Vec::new();
-        let mut conflicts = Conflicts::new(["a", "b", "c"].map(String::from).to_vec());
-        let merged = sorted.for_each(&mut conflicts, |instrument, _| {
+        let inputs = ["a", "b", "c"].map(String::from);
+        let merged = sorted.for_each(&inputs, &mut Conflicts::default(), |instrument, _| {
             names.push(format!("{} {}", instrument.figi, instrument.name.unwrap()));
             Ok(())
         });
