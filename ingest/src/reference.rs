@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::format::builtin;
 use crate::format::columns_file::ColumnsFile;
-use crate::format::description::{Container, ValueFrom};
+use crate::format::description::{DumpContainer, ValueFrom};
 use crate::row::Column;
 
 /// The width of the text.
@@ -90,10 +90,10 @@ fn format(file: &'static ColumnsFile) -> FormatEntry {
         about: &description.about,
         container: match description.container {
             None => "delimited text or JSON",
-            Some(Container::Delimited) => "delimited text",
-            Some(Container::JsonLines) => "JSON lines",
-            Some(Container::Json) => "JSON documents",
-            Some(Container::Parquet) => "Parquet",
+            Some(DumpContainer::Delimited) => "delimited text",
+            Some(DumpContainer::JsonLines) => "JSON lines",
+            Some(DumpContainer::Json) => "JSON documents",
+            Some(DumpContainer::Parquet) => "Parquet",
         },
         recognised_by: named
             .map(|sign| sign.columns.iter().map(String::as_str).collect())

@@ -30,7 +30,7 @@ pub struct Uses {
 
 /// A question whose answers are cached. Its keywords hold only the text, since the words follow
 /// from it.
-pub(super) trait Question: Eq + Hash {
+pub(super) trait CachedQuestion: Eq + Hash {
     /// The answer to a question of this kind.
     type Answer: Clone;
 
@@ -39,7 +39,7 @@ pub(super) trait Question: Eq + Hash {
 }
 
 /// A search, with the number of rows that match: the second page of a filter need not count again.
-impl Question for Search {
+impl CachedQuestion for Search {
     type Answer = u64;
 
     fn held_bytes(&self, _: &u64) -> usize {
@@ -48,7 +48,7 @@ impl Question for Search {
 }
 
 /// A text and a limit, with at most that many suggestions. People often type the same letters.
-impl Question for (Suggest, usize) {
+impl CachedQuestion for (Suggest, usize) {
     type Answer = Vec<Suggestion>;
 
     fn held_bytes(&self, found: &Vec<Suggestion>) -> usize {
@@ -58,7 +58,7 @@ impl Question for (Suggest, usize) {
 
 /// A question, with the number of rows of each value: the page asks for the facets of each list of
 /// results.
-impl Question for FacetQuestion {
+impl CachedQuestion for FacetQuestion {
     type Answer = Arc<Facets>;
 
     fn held_bytes(&self, found: &Arc<Facets>) -> usize {
@@ -76,22 +76,22 @@ fn held_bytes(keywords: Option<&Keywords>, filters: &Filters) -> usize {
 }
 
 /// Questions of one kind with their answers.
-pub(super) struct Cache<Q: Question>(Mutex<Entries<Q>>);
+pub(super) struct Cache<Q: CachedQuestion>(Mutex<Entries<Q>>);
 
-struct Entries<Q: Question> {
+struct Entries<Q: CachedQuestion> {
     answers: HashMap<Q, Q::Answer>,
     bytes: usize,
     uses: Uses,
 }
 
-impl<Q: Question> Default for Cache<Q> {
+impl<Q: CachedQuestion> Default for Cache<Q> {
     fn default() -> Self {
         let (bytes, uses) = Default::default();
         Self(Mutex::new(Entries { answers: HashMap::new(), bytes, uses }))
     }
 }
 
-impl<Q: Question> Cache<Q> {
+impl<Q: CachedQuestion> Cache<Q> {
     /// The answer to a question: from the cache, or from `work_out`. That answer is added to the
     /// cache unless it is `None`. No lock is held while it is worked out.
     pub(super) fn answer<E>(
@@ -141,7 +141,7 @@ mod tests {
     use crate::query::interval::NumberInterval;
 
     /// A question with a number, whose answer holds as many bytes as the second number says.
-    impl Question for (usize, usize) {
+    impl CachedQuestion for (usize, usize) {
         type Answer = usize;
 
         fn held_bytes(&self, _: &usize) -> usize {
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    fn ask<Q: Question + Clone>(
+    fn ask<Q: CachedQuestion + Clone>(
         cache: &Cache<Q>,
         question: &Q,
         answer: Q::Answer,
@@ -157,7 +157,7 @@ mod tests {
         cache.answer(question.clone(), || Ok::<_, Infallible>(Some(answer))).unwrap()
     }
 
-    fn is_kept<Q: Question + Clone>(cache: &Cache<Q>, question: &Q) -> bool {
+    fn is_kept<Q: CachedQuestion + Clone>(cache: &Cache<Q>, question: &Q) -> bool {
         cache.answer(question.clone(), || Ok::<_, Infallible>(None)).unwrap().is_some()
     }
 

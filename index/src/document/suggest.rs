@@ -17,7 +17,7 @@ use crate::instrument::vocabulary::{Known, Vocabulary};
 use crate::query::Filters;
 use crate::search::{Hit, RowSource as _};
 use crate::suggest::interpretations::{as_typed, is_short, longest};
-use crate::suggest::reading::{Fit, QueryWord, Reading};
+use crate::suggest::reading::{Fit, QueryWord, RowReading};
 use crate::suggest::score::{As, WholeText, best};
 use crate::suggest::spelled::{Spelled, spelled};
 use crate::suggest::stages::{Stage, Typed};
@@ -212,7 +212,7 @@ impl<'a> Candidates<'a> {
     /// When `rows` has no row of the hit.
     pub fn add(&mut self, rows: &Fetched, hit: Hit, found_by: FoundBy<'_>) -> bool {
         let row = rows.row(hit);
-        let reading = Reading::of(row);
+        let reading = RowReading::of(row);
         let whole = |found_as| Some(self.whole.fit(&reading, &self.words, found_as));
         let fit = match found_by {
             FoundBy::Number => whole(As::Number),

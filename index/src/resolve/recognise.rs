@@ -83,7 +83,7 @@ pub fn recognise<'a>(
     if text.len() > ID_VALUE_BYTES_MAX {
         return Err(NoIdentifier::TooLong(text.len()));
     }
-    let mut readings = Readings { vocabulary, found: Vec::with_capacity(4) };
+    let mut readings = ReadingList { vocabulary, found: Vec::with_capacity(4) };
     let finding = readings.add_numbers(text);
     readings.add_tickers(text);
     Ok(Recognition { readings: readings.found, finding })
@@ -95,12 +95,12 @@ pub(crate) fn has_form(text: &str, id_type: IdType) -> bool {
     id_type != IdType::Ticker && id_type.admit(text).is_ok()
 }
 
-struct Readings<'a, 'v> {
+struct ReadingList<'a, 'v> {
     vocabulary: &'v Vocabulary,
     found: Vec<Reading<'a>>,
 }
 
-impl<'a> Readings<'a, '_> {
+impl<'a> ReadingList<'a, '_> {
     fn add(&mut self, id_type: IdType, text: &'a str) -> bool {
         self.put(id_type.admit(text).ok(), KnownValues::default())
     }

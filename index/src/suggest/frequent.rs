@@ -53,7 +53,7 @@ struct Stretch {
 /// A place in the dictionary: the number of a word, and the start of its posting list. Posting
 /// lists are stored in the order of the dictionary.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct WordPlace {
     word: TermOrdinal,
     postings: usize,
 }
@@ -96,7 +96,7 @@ impl<'a> MostFrequent<'a> {
             if read == READ_SINGLY {
                 self.meter.charge(SEEK_UNITS)?;
                 let postings = words.value().postings_range.start;
-                let place = Place { word: words.term_ord(), postings };
+                let place = WordPlace { word: words.term_ord(), postings };
                 let end = place_from(self.terms, after(beginning).as_deref())?;
                 return self.add_stretch(words.key(), place, end);
             }
@@ -105,7 +105,7 @@ impl<'a> MostFrequent<'a> {
     }
 
     /// Adds the words after the word `before`, which is at `place`, that come before `end`.
-    fn add_stretch(&mut self, before: &[u8], place: Place, end: Place) -> Result<()> {
+    fn add_stretch(&mut self, before: &[u8], place: WordPlace, end: WordPlace) -> Result<()> {
         let first = place.word + 1;
         let count = (end.word - first).min(self.left);
         let end_of_postings = match count == end.word - first {
@@ -172,16 +172,16 @@ impl<'a> MostFrequent<'a> {
 }
 
 /// The place of the first word that is not before `bound`, or the end of the dictionary.
-fn place_from(terms: &TermDictionary, bound: Option<&[u8]>) -> Result<Place> {
+fn place_from(terms: &TermDictionary, bound: Option<&[u8]>) -> Result<WordPlace> {
     if let Some(bound) = bound {
         let words = terms.range().ge(bound).without_keys().into_stream();
         let mut words = words.map_err(TantivyError::from)?;
         if words.advance() {
             let postings = words.value().postings_range.start;
-            return Ok(Place { word: words.term_ord(), postings });
+            return Ok(WordPlace { word: words.term_ord(), postings });
         }
     }
-    Ok(Place { word: terms.num_terms() as TermOrdinal, postings: usize::MAX })
+    Ok(WordPlace { word: terms.num_terms() as TermOrdinal, postings: usize::MAX })
 }
 
 /// The end of the range of texts that begin with `beginning`: the first text after all of them;

@@ -19,12 +19,12 @@ const BEGINNING_WORDS_MAX: usize = 32;
 const KNOWN_UNITS: u64 = 20;
 
 /// A text, the most typos that it may have, and whether it may be only the beginning of a word.
-type Key = (String, usize, bool);
+type WordKey = (String, usize, bool);
 
 /// The words of one part that were looked up, and rows of them.
 #[derive(Default)]
 pub(super) struct Lookups {
-    words: RefCell<HashMap<Key, Arc<[DictionaryWord]>>>,
+    words: RefCell<HashMap<WordKey, Arc<[DictionaryWord]>>>,
     /// The positions of the rows of rare words, by the starts of their posting lists.
     rows: RefCell<HashMap<usize, Arc<[u32]>>>,
 }
@@ -81,7 +81,7 @@ impl Lookups {
 
     fn once(
         &self,
-        key: Key,
+        key: WordKey,
         look_up: impl FnOnce() -> Result<Vec<DictionaryWord>>,
     ) -> Result<Arc<[DictionaryWord]>> {
         if let Some(found) = self.words.borrow().get(&key) {

@@ -34,7 +34,7 @@ pub use self::interpretations::Interpretation;
 use self::interpretations::rows;
 use self::lookups::Lookups;
 pub use self::reading::Matched;
-use self::reading::{Fit, QueryWord, Reading};
+use self::reading::{Fit, QueryWord, RowReading};
 use self::score::{As, WholeText, best};
 pub use self::spelled::{Misspelling, misspelling};
 use self::spelled::{SPELLED_UNITS, Spelled, spelled};
@@ -98,10 +98,10 @@ pub struct Suggestion {
 }
 
 /// The rows that may be meant, and how well each of them fits.
-struct Candidates {
+struct CandidateRows {
     fits: HashMap<Hit, Fit, OfHit>,
     /// The rows that were read, since other interpretations may find them again.
-    readings: HashMap<Hit, Reading, OfHit>,
+    readings: HashMap<Hit, RowReading, OfHit>,
     readings_bytes: usize,
 }
 
@@ -136,7 +136,7 @@ pub struct Begun {
     words: Vec<QueryWord>,
     /// The interpretations of the stage whose rows were not added yet.
     pending: VecDeque<Interpretation>,
-    candidates: Candidates,
+    candidates: CandidateRows,
     /// The words that were looked up in each part.
     lookups: Vec<Lookups>,
     /// The units of work that were spent.
@@ -227,7 +227,7 @@ impl Suggester<'_> {
     fn add_whole(
         &self,
         words: &[QueryWord],
-        candidates: &mut Candidates,
+        candidates: &mut CandidateRows,
         meter: &Meter,
     ) -> Result<()> {
         let Suggest { keywords, filters } = self.question;
@@ -270,7 +270,7 @@ impl Suggester<'_> {
         &self,
         mut interpretation: Interpretation,
         lookups: &[Lookups],
-        candidates: &mut Candidates,
+        candidates: &mut CandidateRows,
         meter: &Meter,
     ) -> Result<()> {
         if let [only] = &mut interpretation.words[..] {
@@ -301,7 +301,7 @@ impl Suggester<'_> {
     }
 
     /// One row of each security, the likeliest first.
-    fn best(&self, candidates: &Candidates) -> Vec<Suggestion> {
+    fn best(&self, candidates: &CandidateRows) -> Vec<Suggestion> {
         let importances = self.parts.first().map_or(0, |part| part.ranks.importances());
         let row = |hit: Hit| hit.row(self.parts);
         let fits = candidates.fits.iter().map(|(&hit, &fit)| {
@@ -351,7 +351,7 @@ fn first_positions(
     Ok(first)
 }
 
-impl Default for Candidates {
+impl Default for CandidateRows {
     fn default() -> Self {
         // Enough for one interpretation, and most questions need no other.
         let fits = HashMap::with_capacity_and_hasher(64, OfHit::default());
@@ -360,7 +360,7 @@ impl Default for Candidates {
     }
 }
 
-impl Candidates {
+impl CandidateRows {
     /// Forgets the readings if they take much memory, since the work may wait for its next meter.
     fn forget_many(&mut self) {
         if self.readings_bytes > READINGS_WAITING_BYTES_MAX {
@@ -374,13 +374,13 @@ impl Candidates {
         parts: &[Part],
         hit: Hit,
         meter: &Meter,
-        see: impl FnOnce(&Reading) -> T,
+        see: impl FnOnce(&RowReading) -> T,
     ) -> Result<T> {
         if let Some(reading) = self.readings.get(&hit) {
             return Ok(see(reading));
         }
         meter.charge(READ_UNITS)?;
-        let reading = Reading::of(hit.row(parts));
+        let reading = RowReading::of(hit.row(parts));
         let seen = see(&reading);
         self.readings_bytes += reading.bytes();
         if self.readings_bytes <= READINGS_BYTES_MAX {

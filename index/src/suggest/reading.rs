@@ -88,7 +88,7 @@ const COVERED: i32 = 60;
 const TEXT_BYTES: usize = 48;
 
 /// A word of the ticker or the name, in one of the forms in which it is found.
-struct Form {
+struct WordForm {
     /// The range in the text of the reading.
     start: usize,
     end: usize,
@@ -98,9 +98,9 @@ struct Form {
 }
 
 /// The ticker and the name of a row, split into words.
-pub(crate) struct Reading {
+pub(crate) struct RowReading {
     text: String,
-    forms: Vec<Form>,
+    forms: Vec<WordForm>,
     ticker_words: usize,
     words: usize,
     /// The length of the ticker in the text, in bytes.
@@ -108,7 +108,7 @@ pub(crate) struct Reading {
     name: String,
 }
 
-impl Reading {
+impl RowReading {
     pub(crate) fn of(row: Row<'_>) -> Self {
         let [ticker, name] = [row.ticker(), row.name()].map(|text| {
             let mut all = String::with_capacity(TEXT_BYTES);
@@ -141,7 +141,7 @@ impl Reading {
     /// The memory that it takes, in bytes, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let texts = self.text.capacity() + self.name.capacity();
-        size_of::<Self>() + texts + self.forms.capacity() * size_of::<Form>()
+        size_of::<Self>() + texts + self.forms.capacity() * size_of::<WordForm>()
     }
 
     fn add(&mut self, word: &Folded) {
@@ -150,18 +150,18 @@ impl Reading {
         let start = self.text.len();
         if let Some(only) = word.only_piece() {
             self.text.push_str(only);
-            self.forms.push(Form { start, end: self.text.len(), place, is_whole: true });
+            self.forms.push(WordForm { start, end: self.text.len(), place, is_whole: true });
             return;
         }
         word.pieces().for_each(|piece| self.text.push_str(piece));
         let end = self.text.len();
-        self.forms.push(Form { start, end, place, is_whole: true });
+        self.forms.push(WordForm { start, end, place, is_whole: true });
         // The pieces of a word follow each other in the text of the whole word.
         let mut from = start;
         for piece in word.pieces() {
             let to = from + piece.len();
             if (from, to) != (start, end) {
-                self.forms.push(Form { start: from, end: to, place, is_whole: false });
+                self.forms.push(WordForm { start: from, end: to, place, is_whole: false });
             }
             from = to;
         }
@@ -189,7 +189,7 @@ impl Reading {
         let mut is_first = false;
         let mut last_place = None;
         for (number, word) in words.iter().enumerate() {
-            let mut best: Option<(i32, &Form)> = None;
+            let mut best: Option<(i32, &WordForm)> = None;
             for form in &self.forms {
                 let is_next =
                     !word.is_part || last_place.is_none_or(|last: usize| form.place == last + 1);

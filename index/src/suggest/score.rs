@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::reading::{self, Fit, Matched, QueryWord, Reading, cost};
+use super::reading::{self, Fit, Matched, QueryWord, RowReading, cost};
 use super::spelled::Spelled;
 use crate::instrument::kind::Kind;
 use crate::part::ranks::rank::Rank;
@@ -57,7 +57,7 @@ impl WholeText {
     }
 
     /// The points of a row that the whole text finds. `words` are those that were typed.
-    pub(crate) fn fit(&self, reading: &Reading, words: &[QueryWord], found_as: As) -> Fit {
+    pub(crate) fn fit(&self, reading: &RowReading, words: &[QueryWord], found_as: As) -> Fit {
         let is_ticker = self.tickers.iter().any(|text| reading.has_ticker(text));
         let is_name = self.names.iter().any(|said| reading.has_name(said));
         let mut fit = reading.fit(words).unwrap_or_default();

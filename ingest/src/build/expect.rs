@@ -237,14 +237,14 @@ fn dates(name: &str, value: Option<Value>) -> Result<Option<DateInterval>, Strin
 }
 
 /// Both ends of an interval; `None` for one that is null.
-type Ends<T> = [Option<T>; 2];
+type IntervalEnds<T> = [Option<T>; 2];
 
 fn ends<T>(
     name: &str,
     value: Option<Value>,
     kind: &str,
     read: impl Fn(&Value) -> Option<T>,
-) -> Result<Option<Ends<T>>, String> {
+) -> Result<Option<IntervalEnds<T>>, String> {
     let Some(value) = value else { return Ok(None) };
     let end = |value: &Value| match value {
         Value::Null => Some(None),

@@ -34,17 +34,17 @@ const BATCHES_AHEAD: usize = 4;
 /// A comparison in progress.
 pub(super) struct Guard {
     limits: GuardLimits,
-    published: Published,
+    published: PublishedInstruments,
     today: Date,
     comparison: Comparison,
     /// The differences by column, in the order of [`Instrument::columns`].
-    columns: Vec<Column>,
+    columns: Vec<ColumnChanges>,
     /// The columns of the published instruments, without those that left as expired.
     before: Filled,
 }
 
 /// The instruments that are in both generations and differ in a column.
-struct Column {
+struct ColumnChanges {
     name: &'static str,
     /// The number with another value, or with a value in only one of the generations.
     changed: u64,
@@ -53,7 +53,7 @@ struct Column {
 }
 
 /// The instruments of the published generation, one after the other.
-struct Published {
+struct PublishedInstruments {
     batches: Receiver<Vec<Instrument>>,
     reader: Option<JoinHandle<Result<(), Stopped>>>,
     batch: std::vec::IntoIter<Instrument>,
@@ -96,7 +96,8 @@ impl Guard {
         let (sender, batches) = sync_channel(BATCHES_AHEAD);
         let reader = thread::spawn(move || read(&catalogue, &sender));
         let batch = Vec::new().into_iter();
-        let mut published = Published { batches, reader: Some(reader), batch, next: None };
+        let mut published =
+            PublishedInstruments { batches, reader: Some(reader), batch, next: None };
         published.advance()?;
         let (columns, before) = Default::default();
         Ok(Some(Self { limits, published, today: today(), comparison, columns, before }))
@@ -175,7 +176,7 @@ impl Guard {
     }
 }
 
-impl Published {
+impl PublishedInstruments {
     fn advance(&mut self) -> Result<()> {
         self.next = self.batch.next();
         while self.next.is_none() {
@@ -230,9 +231,9 @@ fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
 const NOT_COMPARED: &str = "importance";
 
 /// Whether a column is different. Each that is counts in `columns`.
-fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<Column>) -> bool {
+fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<ColumnChanges>) -> bool {
     if columns.is_empty() {
-        columns.extend(old.columns().map(|(name, _)| Column { name, changed: 0, lost: 0 }));
+        columns.extend(old.columns().map(|(name, _)| ColumnChanges { name, changed: 0, lost: 0 }));
     }
     let mut is_changed = false;
     let both = old.columns().zip(new.columns());

@@ -13,7 +13,7 @@ pub(crate) struct Description {
     /// A description for people; empty if the file has none.
     pub(crate) about: String,
     /// The container of the records; `None` recognises it by the file's name and content.
-    pub(crate) container: Option<Container>,
+    pub(crate) container: Option<DumpContainer>,
     pub(crate) encoding: Encoding,
     pub(crate) dialect: Dialect,
     /// The paths to the records of a JSON document.
@@ -30,7 +30,7 @@ pub(crate) struct Description {
 
 /// The container of a dump's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Container {
+pub(crate) enum DumpContainer {
     /// Delimited text, a record per row.
     Delimited,
     /// JSON lines, an object per line.

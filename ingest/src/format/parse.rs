@@ -7,11 +7,11 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::description::{
-    Alternative, Conditions, Container, Description, Dialect, Encoding, Feed, Path, Recognise,
+    Alternative, Conditions, Description, Dialect, DumpContainer, Encoding, Feed, Path, Recognise,
     Test, TestKind, ValueFrom, Wildcard,
 };
 use super::transform::{NumberForm, Transform, is_date_form};
-use super::walk::{Fault, Value, Walk, dump_column, unknown};
+use super::walk::{Fault, TomlValue, Walk, dump_column, unknown};
 use crate::row::Column;
 
 /// The highest number of a column in a dump without a header row.
@@ -133,7 +133,7 @@ impl Walk<'_> {
         }
     }
 
-    fn columns(&mut self, value: &Value<'_>) -> Vec<Feed> {
+    fn columns(&mut self, value: &TomlValue<'_>) -> Vec<Feed> {
         let Some(table) = self.table_of(value, "columns") else { return Vec::new() };
         let mut feeds = Vec::new();
         for (key, value) in table {
@@ -159,7 +159,7 @@ impl Walk<'_> {
     }
 
     /// One of the values that may feed a column: a name, a number, or a table.
-    fn alternative(&mut self, value: &Value<'_>) -> Option<Alternative> {
+    fn alternative(&mut self, value: &TomlValue<'_>) -> Option<Alternative> {
         let plain = |from| Alternative {
             from,
             conditions: Conditions::default(),
@@ -238,7 +238,7 @@ impl Walk<'_> {
         Some(Alternative { from: from?, conditions, transform })
     }
 
-    fn replace(&mut self, value: &Value<'_>) -> Vec<(String, String)> {
+    fn replace(&mut self, value: &TomlValue<'_>) -> Vec<(String, String)> {
         let mut pairs = Vec::new();
         for pair in self.array_of(value, "replace").into_iter().flatten() {
             match <[String; 2]>::try_from(self.texts_of(pair, "each of `replace`")) {
@@ -250,7 +250,7 @@ impl Walk<'_> {
     }
 
     /// A sign by which a dump is recognised, or an array of signs.
-    fn recognise(&mut self, value: &Value<'_>) -> Vec<Recognise> {
+    fn recognise(&mut self, value: &TomlValue<'_>) -> Vec<Recognise> {
         if let DeValue::Array(signs) = value.get_ref() {
             return signs.iter().flat_map(|sign| self.recognise(sign)).collect();
         }
@@ -268,12 +268,12 @@ impl Walk<'_> {
         vec![recognise]
     }
 
-    fn skip(&mut self, value: &Value<'_>) -> Vec<Conditions> {
+    fn skip(&mut self, value: &TomlValue<'_>) -> Vec<Conditions> {
         let rules = self.array_of(value, "skip").into_iter().flatten();
         rules.map(|rule| self.conditions(rule, "each of `skip`")).collect()
     }
 
-    fn conditions(&mut self, value: &Value<'_>, name: &str) -> Conditions {
+    fn conditions(&mut self, value: &TomlValue<'_>, name: &str) -> Conditions {
         let mut conditions = Conditions::default();
         let Some(table) = self.table_of(value, name) else { return conditions };
         if table.is_empty() {
@@ -304,7 +304,7 @@ impl Walk<'_> {
         conditions
     }
 
-    fn delimiter(&mut self, value: &Value<'_>) -> Option<u8> {
+    fn delimiter(&mut self, value: &TomlValue<'_>) -> Option<u8> {
         let text = self.text_of(value, "delimiter")?;
         match text.as_bytes() {
             [b'"' | b'\r' | b'\n'] => {}
@@ -316,11 +316,11 @@ impl Walk<'_> {
     }
 }
 
-const CONTAINERS: [(&str, Container); 4] = [
-    ("delimited", Container::Delimited),
-    ("json-lines", Container::JsonLines),
-    ("json", Container::Json),
-    ("parquet", Container::Parquet),
+const CONTAINERS: [(&str, DumpContainer); 4] = [
+    ("delimited", DumpContainer::Delimited),
+    ("json-lines", DumpContainer::JsonLines),
+    ("json", DumpContainer::Json),
+    ("parquet", DumpContainer::Parquet),
 ];
 
 const ENCODINGS: [(&str, Encoding); 3] = [

@@ -22,7 +22,7 @@ pub(super) struct Walk<'a> {
 }
 
 /// A value of the document, with its place.
-pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+pub(super) type TomlValue<'a> = Spanned<DeValue<'a>>;
 
 impl<'a> Walk<'a> {
     pub(super) fn new(text: &'a str) -> Self {
@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
     /// The value as the type that was expected, `what`. Without it a fault is added.
     fn expect<T>(
         &mut self,
-        value: &Value<'_>,
+        value: &TomlValue<'_>,
         name: &str,
         what: &str,
         found: Option<T>,
@@ -55,12 +55,12 @@ impl<'a> Walk<'a> {
         found
     }
 
-    pub(super) fn text_of(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
+    pub(super) fn text_of(&mut self, value: &TomlValue<'_>, name: &str) -> Option<String> {
         self.expect(value, name, "a text", value.get_ref().as_str().map(String::from))
     }
 
     /// A text, or an array of texts.
-    pub(super) fn texts_of(&mut self, value: &Value<'_>, name: &str) -> Vec<String> {
+    pub(super) fn texts_of(&mut self, value: &TomlValue<'_>, name: &str) -> Vec<String> {
         if let DeValue::Array(texts) = value.get_ref() {
             return texts.iter().filter_map(|text| self.text_of(text, name)).collect();
         }
@@ -68,11 +68,11 @@ impl<'a> Walk<'a> {
         Vec::from_iter(self.expect(value, name, "a text or an array of texts", text))
     }
 
-    pub(super) fn bool_of(&mut self, value: &Value<'_>, name: &str) -> bool {
+    pub(super) fn bool_of(&mut self, value: &TomlValue<'_>, name: &str) -> bool {
         self.expect(value, name, "true or false", value.get_ref().as_bool()).unwrap_or_default()
     }
 
-    pub(super) fn count_of(&mut self, value: &Value<'_>, name: &str) -> u64 {
+    pub(super) fn count_of(&mut self, value: &TomlValue<'_>, name: &str) -> u64 {
         let digits = value.get_ref().as_integer().map(DeInteger::as_str);
         digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| {
             self.fault(value.span(), format!("{name} must be a number of lines"));
@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn word_of<T: Copy>(
         &mut self,
-        value: &Value<'_>,
+        value: &TomlValue<'_>,
         name: &str,
         words: &[(&str, T)],
     ) -> Option<T> {
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn table_of<'v, 'i>(
         &mut self,
-        value: &'v Value<'i>,
+        value: &'v TomlValue<'i>,
         name: &str,
     ) -> Option<&'v DeTable<'i>> {
         self.expect(value, name, "a table", value.get_ref().as_table())
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn array_of<'v, 'i>(
         &mut self,
-        value: &'v Value<'i>,
+        value: &'v TomlValue<'i>,
         name: &str,
     ) -> Option<&'v DeArray<'i>> {
         self.expect(value, name, "an array", value.get_ref().as_array())
@@ -118,7 +118,7 @@ pub(super) fn unknown(key: &str, known: &[&str]) -> String {
 }
 
 /// A column of the dump: its name or its number.
-pub(super) fn dump_column(value: &Value<'_>) -> Option<String> {
+pub(super) fn dump_column(value: &TomlValue<'_>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(name) if !name.is_empty() => Some(name.to_string()),
         DeValue::Integer(number) => Some(number.as_str().to_owned()),
@@ -126,7 +126,7 @@ pub(super) fn dump_column(value: &Value<'_>) -> Option<String> {
     }
 }
 
-fn kind(value: &Value<'_>) -> &'static str {
+fn kind(value: &TomlValue<'_>) -> &'static str {
     match value.get_ref() {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",

@@ -107,12 +107,12 @@ pub struct Reason {
     /// Number of rows.
     pub count: u64,
     /// The first of them.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<SampleRow>,
 }
 
 /// A row to which a reason applies.
 #[derive(Serialize)]
-pub struct Sample {
+pub struct SampleRow {
     /// Its line, from 1; in a Parquet file the number of the record.
     pub line: u64,
     /// The invalid value or, if it is not known, the beginning of the row.
@@ -271,7 +271,7 @@ fn what(error: Error) -> String {
     }
 }
 
-type Tallies = BTreeMap<(Option<Column>, &'static str), (u64, Vec<Sample>)>;
+type Tallies = BTreeMap<(Option<Column>, &'static str), (u64, Vec<SampleRow>)>;
 
 fn add(
     tallies: &mut Tallies,
@@ -282,7 +282,7 @@ fn add(
     let (count, samples) = tallies.entry(key).or_default();
     *count += 1;
     if samples.len() < SAMPLES_MAX {
-        samples.push(Sample { line, value: value() });
+        samples.push(SampleRow { line, value: value() });
     }
 }
 

@@ -9,7 +9,7 @@ use crate::format::Format;
 use crate::row::Row;
 use crate::source::next::Next;
 use crate::source::{DumpReader, Input};
-use crate::table::{Batch, Cell, Container, Table};
+use crate::table::{Batch, Container, RawCell, Table};
 
 /// The most records by which a layout is proposed.
 const RECORDS_MAX: usize = 10_000;
@@ -74,7 +74,7 @@ fn delimited(mut table: Table) -> Option<Records> {
         for place in 0..batch.rows() {
             let row = batch.row(place);
             for (column, values) in values.iter_mut().enumerate().take(row.cells()) {
-                if let Cell::Text(text) = row.cell(column) {
+                if let RawCell::Text(text) = row.cell(column) {
                     let text = String::from_utf8_lossy(text).trim().to_owned();
                     values.extend(Some(text).filter(|text| !text.is_empty()));
                 }

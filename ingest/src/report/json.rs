@@ -31,19 +31,19 @@ struct Document<'a> {
     /// read = enriched + unmatched + ambiguous + rejected + skipped.
     enrich: &'a [EnrichReport],
     /// Skipped rows of all inputs, by reason.
-    skipped: Vec<Entry<'a, Tally>>,
+    skipped: Vec<Numbers<'a, Tally>>,
     /// Rejected rows of all inputs, by reason.
-    rejected: Vec<Entry<'a, Tally>>,
+    rejected: Vec<Numbers<'a, Tally>>,
     /// Rows of `--enrich` inputs that are unmatched or ambiguous, by reason.
-    not_joined: Vec<Entry<'a, Tally>>,
+    not_joined: Vec<Numbers<'a, Tally>>,
     /// Dropped cells, by column and reason.
-    dropped: Vec<Entry<'a, Tally>>,
+    dropped: Vec<Numbers<'a, Tally>>,
     /// Fields of which two rows have different values, by column.
-    conflicts: Vec<Entry<'a, Conflict>>,
+    conflicts: Vec<Numbers<'a, Conflict>>,
     /// Fields filled by `--enrich` inputs, by column.
-    filled: Vec<Filled>,
+    filled: Vec<FilledColumn>,
     /// Fields filled by the table of `--exchanges`, by column.
-    filled_from_exchanges: Vec<Filled>,
+    filled_from_exchanges: Vec<FilledColumn>,
     /// The comparison with the generation that was published before; `null` without a limit.
     comparison: Option<&'a Comparison>,
     /// Columns that are less filled than in the generation that was published before, with both
@@ -57,7 +57,7 @@ struct Document<'a> {
 
 /// The numbers of a column, of a reason, or of both.
 #[derive(Serialize)]
-struct Entry<'a, T> {
+struct Numbers<'a, T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,13 +67,13 @@ struct Entry<'a, T> {
 }
 
 #[derive(Serialize)]
-struct Filled {
+struct FilledColumn {
     column: &'static str,
     count: u64,
 }
 
-fn reasons<'a>(tallies: &'a BTreeMap<&'static str, Tally>) -> Vec<Entry<'a, Tally>> {
-    let entry = |(&reason, numbers)| Entry { column: None, reason: Some(reason), numbers };
+fn reasons<'a>(tallies: &'a BTreeMap<&'static str, Tally>) -> Vec<Numbers<'a, Tally>> {
+    let entry = |(&reason, numbers)| Numbers { column: None, reason: Some(reason), numbers };
     tallies.iter().map(entry).collect()
 }
 
@@ -82,14 +82,14 @@ impl Report {
     pub fn to_json(&self) -> String {
         let filled = |fields: &BTreeMap<Column, u64>| {
             let fields = fields.iter();
-            fields.map(|(column, &count)| Filled { column: column.name(), count }).collect()
+            fields.map(|(column, &count)| FilledColumn { column: column.name(), count }).collect()
         };
-        let dropped = self.dropped.iter().map(|((column, reason), numbers)| Entry {
+        let dropped = self.dropped.iter().map(|((column, reason), numbers)| Numbers {
             column: Some(column.name()),
             reason: Some(reason),
             numbers,
         });
-        let conflicts = self.conflicts.iter().map(|(column, numbers)| Entry {
+        let conflicts = self.conflicts.iter().map(|(column, numbers)| Numbers {
             column: Some(column.name()),
             reason: None,
             numbers,

@@ -1,6 +1,10 @@
 //! Reads an object inside a cell: JSON, or a dictionary as Python prints it
 //! (`{'figi': 'BBG000C2V3D6', 'cik': None}`).
 
+use std::collections::HashMap;
+
+use serde::de::IgnoredAny;
+
 use super::json;
 use crate::format::record::{Names, Record};
 use crate::row::CellKind;
@@ -13,7 +17,7 @@ pub(super) fn read(cell: &str, names: &Names, record: &mut Record) {
         return;
     }
     // The text is checked first, so that nothing is added to the record for an invalid one.
-    let is_object = |text: &str| serde_json::from_str::<Object>(text).is_ok();
+    let is_object = |text: &str| serde_json::from_str::<HashMap<String, IgnoredAny>>(text).is_ok();
     let text = if is_object(cell) { Some(cell.to_owned()) } else { python(cell) };
     let is_read = match text.filter(|text| is_object(text)) {
         Some(text) => json::object(&text, names, record, None).is_ok(),
@@ -23,8 +27,6 @@ pub(super) fn read(cell: &str, names: &Names, record: &mut Record) {
         add_invalid(cell, names, record);
     }
 }
-
-type Object = std::collections::HashMap<String, serde::de::IgnoredAny>;
 
 fn add_invalid(cell: &str, names: &Names, record: &mut Record) {
     for member in names.members.values() {

@@ -59,7 +59,7 @@ pub(super) fn object(
     unknown: Option<&mut UnknownColumns>,
 ) -> serde_json::Result<()> {
     let mut json = serde_json::Deserializer::from_str(text);
-    json.deserialize_map(Members { names, record, unknown })?;
+    json.deserialize_map(RecordVisitor { names, record, unknown })?;
     json.end()
 }
 
@@ -69,13 +69,13 @@ fn what(error: &serde_json::Error) -> String {
     text.split_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned()
 }
 
-struct Members<'a> {
+struct RecordVisitor<'a> {
     names: &'a Names,
     record: &'a mut Record,
     unknown: Option<&'a mut UnknownColumns>,
 }
 
-impl<'de> Visitor<'de> for Members<'_> {
+impl<'de> Visitor<'de> for RecordVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +85,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let Self { names, record, mut unknown } = self;
         while let Some(found) =
-            members.next_key_seed(Key { names, unknown: unknown.as_deref_mut() })?
+            members.next_key_seed(KeySeed { names, unknown: unknown.as_deref_mut() })?
         {
             match found {
                 Some(names) => {
@@ -99,12 +99,12 @@ impl<'de> Visitor<'de> for Members<'_> {
 }
 
 /// Looks up a key, or remembers it as unknown.
-struct Key<'n, 'u> {
+struct KeySeed<'n, 'u> {
     names: &'n Names,
     unknown: Option<&'u mut UnknownColumns>,
 }
 
-impl<'de, 'n> DeserializeSeed<'de> for Key<'n, '_> {
+impl<'de, 'n> DeserializeSeed<'de> for KeySeed<'n, '_> {
     type Value = Option<&'n Names>;
 
     fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
@@ -193,7 +193,7 @@ impl<'de> Visitor<'de> for Member<'_> {
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
         let Self { names, record, .. } = self;
         nested(names.slot, record, "an object");
-        Members { names, record, unknown: None }.visit_map(members)
+        RecordVisitor { names, record, unknown: None }.visit_map(members)
     }
 }
 

@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::format::{Format, is_of_vendor};
 
 use crate::format::columns_file::ColumnsFile;
-use crate::format::description::Container;
+use crate::format::description::DumpContainer;
 use crate::format::plan::Plan;
 use crate::row::nearest::nearest;
 use crate::row::reject::Reject;
@@ -163,7 +163,7 @@ impl DumpReader {
         let delimiter = head.delimiter(&description);
         let mut plan = Plan::new(description);
         let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(content).chain(unpacked));
-        let is_lines = matches!(container, Container::Delimited | Container::JsonLines);
+        let is_lines = matches!(container, DumpContainer::Delimited | DumpContainer::JsonLines);
         let lines = is_lines.then(Meter::of_bytes);
         let whole = match &lines {
             Some(lines) => lines.measure(whole),
@@ -171,12 +171,14 @@ impl DumpReader {
         };
         let whole = BufReader::with_capacity(READ_BUFFER_BYTES, whole);
         let reader = match container {
-            Container::Delimited => {
+            DumpContainer::Delimited => {
                 let reader = Delimited::open(whole, delimiter, &mut plan);
                 RecordReader::Delimited(Box::new(reader.map_err(|error| error.of(&name))?))
             }
-            Container::JsonLines => RecordReader::JsonLines(Box::new(JsonLines::new(whole, &plan))),
-            Container::Json | Container::Parquet => {
+            DumpContainer::JsonLines => {
+                RecordReader::JsonLines(Box::new(JsonLines::new(whole, &plan)))
+            }
+            DumpContainer::Json | DumpContainer::Parquet => {
                 RecordReader::Json(Box::new(JsonDocument::new(whole, &plan)))
             }
         };
@@ -322,7 +324,7 @@ fn misnamed(input: &Input, error: Error) -> Error {
 }
 
 fn is_parquet(format: &Format) -> bool {
-    format.one().is_some_and(|file| file.description.container == Some(Container::Parquet))
+    format.one().is_some_and(|file| file.description.container == Some(DumpContainer::Parquet))
 }
 
 #[cfg(test)]

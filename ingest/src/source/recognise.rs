@@ -13,7 +13,7 @@ use super::delimited;
 use super::foreign;
 use super::json_document::JsonDocument;
 use crate::format::columns_file::ColumnsFile;
-use crate::format::description::{Container, Description, Recognise};
+use crate::format::description::{Description, DumpContainer, Recognise};
 use crate::format::plan::Plan;
 use crate::format::{Format, canonical, recognisable};
 use crate::row::Row;
@@ -40,18 +40,18 @@ impl Head<'_> {
     }
 
     /// The container of the records, if the dump has that description.
-    pub(super) fn container(&self, description: &Description) -> Container {
+    pub(super) fn container(&self, description: &Description) -> DumpContainer {
         if let Some(container) = description.container {
             return container;
         }
         let content = self.content.trim_ascii_start();
         match (self.ending, content.first()) {
-            (Some("jsonl" | "ndjson"), _) => Container::JsonLines,
-            (Some("csv" | "tsv" | "tab" | "psv"), _) => Container::Delimited,
-            (_, Some(b'[')) => Container::Json,
-            (_, Some(b'{')) if description.records.is_some() => Container::Json,
-            (_, Some(b'{')) => Container::JsonLines,
-            _ => Container::Delimited,
+            (Some("jsonl" | "ndjson"), _) => DumpContainer::JsonLines,
+            (Some("csv" | "tsv" | "tab" | "psv"), _) => DumpContainer::Delimited,
+            (_, Some(b'[')) => DumpContainer::Json,
+            (_, Some(b'{')) if description.records.is_some() => DumpContainer::Json,
+            (_, Some(b'{')) => DumpContainer::JsonLines,
+            _ => DumpContainer::Delimited,
         }
     }
 
@@ -144,22 +144,22 @@ impl Head<'_> {
         let plan = || Plan::new(Arc::new(description.clone()));
         let input = Cursor::new(self.content);
         match self.container(description) {
-            Container::Delimited => {
+            DumpContainer::Delimited => {
                 let names = delimited::header(input, self.delimiter(description), &plan());
                 names.map_or_else(|_| Vec::new(), |(names, ..)| names)
             }
-            Container::JsonLines => {
+            DumpContainer::JsonLines => {
                 let line = self.content.trim_ascii_start().split(|&byte| byte == b'\n').next();
                 members(line.unwrap_or(b""))
             }
-            Container::Json => {
+            DumpContainer::Json => {
                 let mut row = Row::default();
                 match JsonDocument::new(input, &plan()).find(&mut row) {
                     Ok(true) => members(&row.raw),
                     Ok(false) | Err(_) => Vec::new(),
                 }
             }
-            Container::Parquet => Vec::new(),
+            DumpContainer::Parquet => Vec::new(),
         }
     }
 }

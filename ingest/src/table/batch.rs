@@ -1,6 +1,6 @@
 //! Some rows of a table: their bytes and their cells, in a few allocations for all of them.
 
-use super::cell::Cell;
+use super::cell::RawCell;
 use super::members::Members;
 use crate::source::next::DumpError;
 
@@ -132,10 +132,10 @@ impl Batch {
         let (texts, cells) = (&mut self.texts, &mut self.cells);
         let read = members.read(own, |column, value| {
             let (kind, text) = match value {
-                Cell::Absent => return,
-                Cell::Nested => (Kind::Nested, &b""[..]),
-                Cell::Text(text) => (Kind::Text, text),
-                Cell::Number(text) => (Kind::Number, text),
+                RawCell::Absent => return,
+                RawCell::Nested => (Kind::Nested, &b""[..]),
+                RawCell::Text(text) => (Kind::Text, text),
+                RawCell::Number(text) => (Kind::Number, text),
             };
             texts.extend_from_slice(text);
             cells.push(Place { column, kind, end: texts.len() });
@@ -185,7 +185,7 @@ impl<'a> RowBytes<'a> {
     }
 
     /// Its cell in a column, counted from 0.
-    pub fn cell(self, column: usize) -> Cell<'a> {
+    pub fn cell(self, column: usize) -> RawCell<'a> {
         let own = &self.batch.cells[self.before.cells..self.own.cells];
         let is_it = |cell: &Place| cell.column as usize == column;
         // The cells of delimited text, and mostly those of objects, are in the order of columns.
@@ -193,7 +193,7 @@ impl<'a> RowBytes<'a> {
             Some(cell) if is_it(cell) => column,
             _ => match own.iter().rposition(is_it) {
                 Some(place) => place,
-                None => return Cell::Absent,
+                None => return RawCell::Absent,
             },
         };
         let start = match (self.before.cells + place).checked_sub(1) {
@@ -202,9 +202,9 @@ impl<'a> RowBytes<'a> {
         };
         let text = &self.batch.texts[start..own[place].end];
         match own[place].kind {
-            Kind::Text => Cell::Text(text),
-            Kind::Number => Cell::Number(text),
-            Kind::Nested => Cell::Nested,
+            Kind::Text => RawCell::Text(text),
+            Kind::Number => RawCell::Number(text),
+            Kind::Nested => RawCell::Nested,
         }
     }
 }

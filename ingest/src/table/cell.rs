@@ -1,8 +1,8 @@
 //! A cell of a row.
 
-/// The value of a row in one column.
+/// The value of a row in one column, as the table spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell<'a> {
+pub enum RawCell<'a> {
     /// The row has no such cell, or it is null.
     Absent,
     /// A text, which may not be UTF-8; of JSON also `true` and `false`.

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::cell::Cell;
+use super::cell::RawCell;
 
 /// The most columns of a table of objects.
 const COLUMNS_MAX: usize = 4096;
@@ -38,11 +38,12 @@ impl Members {
     pub(super) fn read(
         &mut self,
         object: &[u8],
-        put: impl FnMut(u32, Cell<'_>),
+        put: impl FnMut(u32, RawCell<'_>),
     ) -> Result<(), String> {
         let text = str::from_utf8(object).map_err(|_| "the line is not UTF-8".to_owned())?;
         let mut json = serde_json::Deserializer::from_str(text);
-        let read = json.deserialize_map(Object { members: self, put }).and_then(|()| json.end());
+        let read =
+            json.deserialize_map(ObjectVisitor { members: self, put }).and_then(|()| json.end());
         read.map_err(|error| {
             let what = error.to_string();
             let what = what.split_once(" at line ").map_or(&*what, |(what, _)| what);
@@ -68,12 +69,12 @@ impl Members {
     }
 }
 
-struct Object<'a, F> {
+struct ObjectVisitor<'a, F> {
     members: &'a mut Members,
     put: F,
 }
 
-impl<'de, F: FnMut(u32, Cell<'_>)> Visitor<'de> for Object<'_, F> {
+impl<'de, F: FnMut(u32, RawCell<'_>)> Visitor<'de> for ObjectVisitor<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,18 +90,18 @@ impl<'de, F: FnMut(u32, Cell<'_>)> Visitor<'de> for Object<'_, F> {
             })?;
             likely = column as usize + 1;
             match value.get().as_bytes() {
-                [b'n', ..] => (self.put)(column, Cell::Absent),
-                [b'{' | b'[', ..] => (self.put)(column, Cell::Nested),
+                [b'n', ..] => (self.put)(column, RawCell::Absent),
+                [b'{' | b'[', ..] => (self.put)(column, RawCell::Nested),
                 [b'"', text @ .., b'"'] if !text.contains(&b'\\') => {
-                    (self.put)(column, Cell::Text(text));
+                    (self.put)(column, RawCell::Text(text));
                 }
                 [b'"', ..] => match serde_json::from_str::<String>(value.get()) {
-                    Ok(text) => (self.put)(column, Cell::Text(text.as_bytes())),
+                    Ok(text) => (self.put)(column, RawCell::Text(text.as_bytes())),
                     // A lone surrogate.
-                    Err(_) => (self.put)(column, Cell::Nested),
+                    Err(_) => (self.put)(column, RawCell::Nested),
                 },
-                truth @ [b't' | b'f', ..] => (self.put)(column, Cell::Text(truth)),
-                number => (self.put)(column, Cell::Number(number)),
+                truth @ [b't' | b'f', ..] => (self.put)(column, RawCell::Text(truth)),
+                number => (self.put)(column, RawCell::Number(number)),
             }
         }
         Ok(())

@@ -18,7 +18,7 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 
 use self::batch::Cut;
 pub use self::batch::{Batch, RowBytes};
-pub use self::cell::Cell;
+pub use self::cell::RawCell;
 use self::encoding::{converted, encoding_of};
 use self::members::Members;
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ enum Reader {
     },
     #[cfg(feature = "parquet")]
     Parquet {
-        records: crate::source::parquet::Records,
+        records: crate::source::parquet::ParquetRecords,
         record: u64,
         members: Members,
     },
@@ -155,12 +155,12 @@ impl Table {
 
     #[cfg(feature = "parquet")]
     fn open_parquet(input: &Input, meter: Meter, content: Box<dyn Read + Send>) -> Result<Self> {
-        use crate::source::parquet::{self, Records};
+        use crate::source::parquet::{self, ParquetRecords};
         let name = input.name();
         let invalid = |what: String| Error::input(&name, None, what);
         let file = parquet::open(input, content).map_err(invalid)?;
         let columns = parquet::names(&file);
-        let records = Records::new(file, None).map_err(invalid)?;
+        let records = ParquetRecords::new(file, None).map_err(invalid)?;
         let members = Members::new(&columns);
         Ok(Self {
             name,
@@ -189,8 +189,8 @@ impl Table {
         heading.remove_blank_lines();
         let row = heading.row(0);
         let cells = (0..row.cells()).map(|column| match row.cell(column) {
-            Cell::Text(text) => String::from_utf8_lossy(text).trim().to_owned(),
-            Cell::Absent | Cell::Number(_) | Cell::Nested => String::new(),
+            RawCell::Text(text) => String::from_utf8_lossy(text).trim().to_owned(),
+            RawCell::Absent | RawCell::Number(_) | RawCell::Nested => String::new(),
         });
         self.columns = cells.collect();
         self.heading = heading;
@@ -336,7 +336,7 @@ fn add_line<R: BufRead>(
 
 #[cfg(feature = "parquet")]
 fn add_object(
-    records: &mut crate::source::parquet::Records,
+    records: &mut crate::source::parquet::ParquetRecords,
     record: &mut u64,
     members: &mut Members,
     batch: &mut Batch,

@@ -42,8 +42,8 @@ fn rows_of_parquet_files_are_objects() {
     let mut batch = Batch::default();
     assert!(table.read(&mut batch).unwrap());
     let cells = |row: usize| [0, 1].map(|column| batch.row(row).cell(column));
-    assert_eq!(cells(0), [Cell::Text(b"US0846701086"), Cell::Number(b"0.25")]);
-    assert_eq!(cells(1), [Cell::Text(b"US0378331005"), Cell::Absent]);
+    assert_eq!(cells(0), [RawCell::Text(b"US0846701086"), RawCell::Number(b"0.25")]);
+    assert_eq!(cells(1), [RawCell::Text(b"US0378331005"), RawCell::Absent]);
     let json = br#"{"isin":"US0846701086","weight":0.25}"#;
     assert_eq!(batch.row(0).content(), json);
     assert!(!table.read(&mut batch).unwrap());

@@ -17,7 +17,9 @@ fn rows(content: &[u8]) -> Vec<(Vec<String>, Vec<u8>)> {
         for place in 0..batch.rows() {
             let row = batch.row(place);
             let cells = (0..row.cells()).map(|column| match row.cell(column) {
-                Cell::Text(text) | Cell::Number(text) => String::from_utf8_lossy(text).into_owned(),
+                RawCell::Text(text) | RawCell::Number(text) => {
+                    String::from_utf8_lossy(text).into_owned()
+                }
                 cell => format!("{cell:?}"),
             });
             rows.push((cells.collect(), row.line_end().to_vec()));
@@ -72,8 +74,8 @@ fn members_of_objects_are_cells() {
     assert!(table.read(&mut batch).unwrap());
     assert_eq!(table.columns(), ["a", "b", "c"]);
     let cells = |row: usize| [0, 1, 2].map(|column| batch.row(row).cell(column));
-    assert_eq!(cells(0), [Cell::Text(b"x"), Cell::Number(b"1.50"), Cell::Absent]);
-    assert_eq!(cells(1), [Cell::Text("é".as_bytes()), Cell::Absent, Cell::Nested]);
+    assert_eq!(cells(0), [RawCell::Text(b"x"), RawCell::Number(b"1.50"), RawCell::Absent]);
+    assert_eq!(cells(1), [RawCell::Text("é".as_bytes()), RawCell::Absent, RawCell::Nested]);
     assert_eq!(batch.row(1).line(), 3);
     for (line, what) in [
         (&b"{\"a\":1}\n{\"a\":}\n"[..], "memory, line 2: the line is not a JSON object: "),

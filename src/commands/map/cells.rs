@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use figdex_ingest::table::{Cell, RowBytes};
+use figdex_ingest::table::{RawCell, RowBytes};
 
 use crate::wire::cell;
 
@@ -15,8 +15,8 @@ pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<
 /// Appends the cells of a row of delimited text. Without a formula among them it is copied.
 pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) {
     let cells = (0..row.cells()).map(|column| match row.cell(column) {
-        Cell::Text(text) | Cell::Number(text) => text,
-        Cell::Absent | Cell::Nested => b"",
+        RawCell::Text(text) | RawCell::Number(text) => text,
+        RawCell::Absent | RawCell::Nested => b"",
     });
     if !cells.clone().any(is_formula) {
         out.extend_from_slice(row.content());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::{bail, ensure};
 use figdex_index::{Column, IdType, Property, Recognised};
-use figdex_ingest::table::{Batch, Cell, Container};
+use figdex_ingest::table::{Batch, Container, RawCell};
 
 use crate::config::map::{Condition, IdColumn, MapFlags, TypeOf, Value};
 use crate::wire::json::integer_of;
@@ -124,18 +124,18 @@ impl Head<'_> {
 }
 
 /// The text of a cell; `None` without one.
-pub(super) fn text_of(cell: Cell<'_>) -> Option<&str> {
+pub(super) fn text_of(cell: RawCell<'_>) -> Option<&str> {
     match cell {
-        Cell::Text(text) | Cell::Number(text) => str::from_utf8(text).ok(),
-        Cell::Absent | Cell::Nested => None,
+        RawCell::Text(text) | RawCell::Number(text) => str::from_utf8(text).ok(),
+        RawCell::Absent | RawCell::Nested => None,
     }
 }
 
 /// The decimal digits of a cell that is an integer, however it is written (contract 5.3).
-pub(super) fn integer_in(cell: Cell<'_>) -> Option<Cow<'_, str>> {
+pub(super) fn integer_in(cell: RawCell<'_>) -> Option<Cow<'_, str>> {
     match cell {
-        Cell::Number(number) => integer_of(str::from_utf8(number).ok()?),
-        Cell::Absent | Cell::Text(_) | Cell::Nested => None,
+        RawCell::Number(number) => integer_of(str::from_utf8(number).ok()?),
+        RawCell::Absent | RawCell::Text(_) | RawCell::Nested => None,
     }
 }
 

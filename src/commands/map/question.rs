@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary};
-use figdex_ingest::table::{Batch, Cell, RowBytes};
+use figdex_ingest::table::{Batch, RawCell, RowBytes};
 use figdex_io::is_hidden;
 
 use super::advice::Undecided;
@@ -149,13 +149,13 @@ fn required<'v>(
 }
 
 /// The text of a cell that is not blank.
-fn checked(cell: Cell<'_>) -> Result<&str, NoQuestion> {
+fn checked(cell: RawCell<'_>) -> Result<&str, NoQuestion> {
     match cell {
-        Cell::Absent => return Err(NoQuestion::Blank),
-        Cell::Nested => {
+        RawCell::Absent => return Err(NoQuestion::Blank),
+        RawCell::Nested => {
             return Err(NoQuestion::Invalid("it is neither a text nor a number".to_owned()));
         }
-        Cell::Text(_) | Cell::Number(_) => {}
+        RawCell::Text(_) | RawCell::Number(_) => {}
     }
     let text = text_of(cell).ok_or_else(|| NoQuestion::Invalid("it is not UTF-8".to_owned()))?;
     let is_visible = |c: char| !c.is_whitespace() && !is_hidden(c);
@@ -163,7 +163,7 @@ fn checked(cell: Cell<'_>) -> Result<&str, NoQuestion> {
 }
 
 /// The idType that a cell names.
-fn id_type(cell: Cell<'_>) -> Result<IdType, NoQuestion> {
+fn id_type(cell: RawCell<'_>) -> Result<IdType, NoQuestion> {
     let name = match checked(cell) {
         Ok(name) => name.trim(),
         Err(NoQuestion::Blank) => {

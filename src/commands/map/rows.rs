@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use figdex_index::{By, Field, Policy, Status};
-use figdex_ingest::table::{Cell, Container, RowBytes, Table};
+use figdex_ingest::table::{Container, RawCell, RowBytes, Table};
 use figdex_io::escaped;
 
 use super::cells::{push_cell, push_guarded, push_json, unescaped};
@@ -167,9 +167,11 @@ impl RowWriter {
                         out.push(delimiter);
                     }
                     match row.cell(column) {
-                        Cell::Text(text) | Cell::Number(text) => self.cell(text, delimiter, out),
-                        Cell::Nested => self.cell(NESTED, delimiter, out),
-                        Cell::Absent => {}
+                        RawCell::Text(text) | RawCell::Number(text) => {
+                            self.cell(text, delimiter, out)
+                        }
+                        RawCell::Nested => self.cell(NESTED, delimiter, out),
+                        RawCell::Absent => {}
                     }
                 }
             }
@@ -190,10 +192,10 @@ impl RowWriter {
                     }
                     out.push(b':');
                     match row.cell(column) {
-                        Cell::Text(text) | Cell::Number(text) => {
+                        RawCell::Text(text) | RawCell::Number(text) => {
                             push_json(&String::from_utf8_lossy(text), out);
                         }
-                        Cell::Absent | Cell::Nested => out.extend_from_slice(b"null"),
+                        RawCell::Absent | RawCell::Nested => out.extend_from_slice(b"null"),
                     }
                     out.push(b',');
                 }
@@ -201,10 +203,10 @@ impl RowWriter {
             Layout::Screen => {
                 for column in &self.shown {
                     match row.cell(*column) {
-                        Cell::Text(text) | Cell::Number(text) => {
+                        RawCell::Text(text) | RawCell::Number(text) => {
                             self.screen_cell(&String::from_utf8_lossy(text), out);
                         }
-                        Cell::Absent | Cell::Nested => self.screen_cell("", out),
+                        RawCell::Absent | RawCell::Nested => self.screen_cell("", out),
                     }
                 }
             }

@@ -73,7 +73,7 @@ const PROFILES: [Profile; 7] = profiles! {
 };
 
 /// A contract month of a product.
-struct Contract<'a> {
+struct FutureContract<'a> {
     profile: &'a Profile,
     /// `SJI`, `998A=`
     root: String,
@@ -110,7 +110,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
         day: 15 + random.below(6),
     };
     let figis = figis::FUTURES.issue(expiration.year - 2, ordinal);
-    let mut contract = Contract { profile, root, subject, expiration, figis };
+    let mut contract = FutureContract { profile, root, subject, expiration, figis };
 
     row.clear();
     row.set(Column::MarketSector, profile.sector);
@@ -137,7 +137,7 @@ fn root(product: u64, seed: u64) -> String {
     }
 }
 
-impl Contract<'_> {
+impl FutureContract<'_> {
     /// `M19`, or `M7` for a live contract.
     fn month(&self, years_later: u64) -> String {
         const LETTERS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];

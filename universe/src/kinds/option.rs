@@ -95,7 +95,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     row.set(Column::Expiration, expiration);
     for strike in [stretch.strike, stretch.strike + 1] {
         for option_type in ["Call", "Put"] {
-            let contract = Contract::new(
+            let contract = OptionContract::new(
                 issuer.ticker(),
                 expiration,
                 option_type,
@@ -125,7 +125,7 @@ fn expiration(number: u64, offset: u64) -> Day {
 }
 
 /// One contract.
-struct Contract<'a> {
+struct OptionContract<'a> {
     root: &'a str,
     expiration: Day,
     option_type: &'static str,
@@ -137,7 +137,7 @@ struct Contract<'a> {
     symbol: String,
 }
 
-impl<'a> Contract<'a> {
+impl<'a> OptionContract<'a> {
     fn new(root: &'a str, expiration: Day, option_type: &'static str, strike: u64) -> Self {
         let letter = &option_type[..1];
         let terms = format!(" {} {letter}{}", expiration.american(), thousandths(strike));

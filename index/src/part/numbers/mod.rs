@@ -27,10 +27,10 @@ const COUNT: usize = 5;
 const VALUE_BYTES: usize = 8;
 
 /// The columns of one part.
-pub(crate) struct Numbers([Column; COUNT]);
+pub(crate) struct Numbers([NumberColumn; COUNT]);
 
 /// One column.
-struct Column {
+struct NumberColumn {
     values: Mapped,
     ordinals: Mapped,
     width: Width,
@@ -47,7 +47,7 @@ enum Width {
 /// An interval of a question, as a range of a column's ordinals.
 #[derive(Clone)]
 pub(crate) struct Interval<'a> {
-    column: &'a Column,
+    column: &'a NumberColumn,
     ordinals: Range<u32>,
 }
 
@@ -74,7 +74,7 @@ impl Numbers {
     pub(crate) fn open(part: &Path, docs: usize) -> Result<Self> {
         let mut columns = Vec::with_capacity(COUNT);
         for name in NAMES {
-            columns.push(Column::open(part, name, docs)?);
+            columns.push(NumberColumn::open(part, name, docs)?);
         }
         let columns = columns.try_into().map_err(|_| Error::damaged(part, "a column is missing"));
         columns.map(Self)
@@ -123,7 +123,7 @@ impl Numbers {
     }
 }
 
-impl Column {
+impl NumberColumn {
     fn open(part: &Path, name: &str, docs: usize) -> Result<Self> {
         let [values, ordinals] = paths(part, name);
         let values = Mapped::open(&values)?;

@@ -40,7 +40,7 @@ impl RarePostings {
     /// A list that is cut ends early, and `verify` finds it.
     pub(crate) fn rows(&self, word: &TermInfo) -> impl Iterator<Item = u32> {
         let lists = self.0.get(HEADER_BYTES..).unwrap_or_default();
-        Rows {
+        DocIds {
             bytes: lists.get(word.postings_range.clone()).unwrap_or_default(),
             left: word.doc_freq,
             doc: 0,
@@ -74,13 +74,13 @@ impl RarePostings {
 }
 
 /// The DocIds of one list.
-struct Rows<'a> {
+struct DocIds<'a> {
     bytes: &'a [u8],
     left: u32,
     doc: u32,
 }
 
-impl Iterator for Rows<'_> {
+impl Iterator for DocIds<'_> {
     type Item = u32;
 
     #[inline]

@@ -22,7 +22,7 @@ impl Subscriber for Warnings {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut text = Text(String::new());
+        let mut text = Message(String::new());
         event.record(&mut text);
         terminal::note(&format_args!("figdex-ingest: warning: {}", text.0));
     }
@@ -41,9 +41,9 @@ impl Subscriber for Warnings {
 }
 
 /// The message of an event, followed by its other fields.
-struct Text(String);
+struct Message(String);
 
-impl Visit for Text {
+impl Visit for Message {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         // Writing to a string does not fail.
         let _ = match field.name() {

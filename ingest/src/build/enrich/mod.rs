@@ -50,7 +50,7 @@ pub(crate) struct Enrichment {
 struct State {
     /// Whether it matches by more than its share class.
     is_precise: bool,
-    outcome: Outcome,
+    outcome: MatchOutcome,
 }
 
 /// The instruments that a key, or several keys, identify.
@@ -66,7 +66,7 @@ enum Match {
 
 /// The outcome of matching a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Outcome {
+enum MatchOutcome {
     /// No instrument has its keys.
     #[default]
     Unmatched,
@@ -77,7 +77,7 @@ enum Outcome {
     Contradicted(Column),
 }
 
-impl Outcome {
+impl MatchOutcome {
     /// Why the row was not used, as the general reason by which the report counts, and with the
     /// details of this row. `None` if it was used.
     fn reason(self) -> Option<(&'static str, String)> {
@@ -222,22 +222,22 @@ impl Enrichment {
                 (Match::None, Match::None) => match security {
                     Match::One { security, .. } => {
                         share_classes.push((security, row));
-                        Outcome::Enriches
+                        MatchOutcome::Enriches
                     }
-                    _ => Outcome::Unmatched,
+                    _ => MatchOutcome::Unmatched,
                 },
                 (Match::Several(some), _) | (_, Match::Several(some)) => {
-                    Outcome::SeveralSecurities(some)
+                    MatchOutcome::SeveralSecurities(some)
                 }
                 (Match::One { security: a, .. }, Match::One { security: b, .. }) if a != b => {
-                    Outcome::SeveralSecurities([a, b])
+                    MatchOutcome::SeveralSecurities([a, b])
                 }
                 (Match::One { security, .. }, _) | (_, Match::One { security, .. }) => {
                     securities.push((security, row));
                     if let Match::One { figi, .. } = listing {
                         listings.push((figi, row));
                     }
-                    Outcome::Enriches
+                    MatchOutcome::Enriches
                 }
             };
             *self.rows.state_mut(row) = State { is_precise, outcome };
@@ -249,15 +249,17 @@ impl Enrichment {
             self.contradicted(listings, |c| !gives(Level::Issue, c)),
         ];
         for (row, column) in contradicted.into_iter().flatten() {
-            self.rows.state_mut(row).outcome = Outcome::Contradicted(column);
+            self.rows.state_mut(row).outcome = MatchOutcome::Contradicted(column);
         }
         for row in 0..self.rows.len() {
             let (input, ..) = self.rows.origin(row);
             let counts = &mut self.inputs[input].counts;
             match self.rows.state(row).outcome {
-                Outcome::Unmatched => counts.unmatched += 1,
-                Outcome::Enriches => counts.enriched += 1,
-                Outcome::SeveralSecurities(_) | Outcome::Contradicted(_) => counts.ambiguous += 1,
+                MatchOutcome::Unmatched => counts.unmatched += 1,
+                MatchOutcome::Enriches => counts.enriched += 1,
+                MatchOutcome::SeveralSecurities(_) | MatchOutcome::Contradicted(_) => {
+                    counts.ambiguous += 1
+                }
             }
         }
         self.choose_givers();
@@ -266,7 +268,7 @@ impl Enrichment {
     /// Chooses the rows of each key that give its instruments something: the first one with each
     /// column, and the one with the largest importance.
     fn choose_givers(&mut self) {
-        let used = |&row: &usize| self.rows.state(row).outcome == Outcome::Enriches;
+        let used = |&row: &usize| self.rows.state(row).outcome == MatchOutcome::Enriches;
         let pairs = (0..self.rows.len())
             .filter(used)
             .flat_map(|row| self.rows.keys_of(row).iter().map(move |&key| (key, row as u32)));

@@ -34,7 +34,7 @@ fn instruments() -> Vec<Instrument> {
 }
 
 /// The outcome of each row, the enriched instruments, and the conflicts.
-fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Outcome>, Vec<Instrument>, Conflicts) {
+fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<MatchOutcome>, Vec<Instrument>, Conflicts) {
     let mut enrichment = Enrichment::new();
     enrichment.begin("more.csv".into());
     for cells in rows {
@@ -65,7 +65,7 @@ fn an_isin_enriches_the_issue() {
         ("ID_CUSIP", "459200101"),
         ("ID_SEDOL", "2005973"),
     ]]);
-    assert!(outcomes == [Outcome::Enriches] && conflicts.finish().is_empty());
+    assert!(outcomes == [MatchOutcome::Enriches] && conflicts.finish().is_empty());
     for ibm in &instruments[..2] {
         assert_eq!(ibm.name.as_deref(), Some("INTL BUSINESS MACHINES CORP"));
         assert_eq!(ibm.property(Property::Currency), None);
@@ -81,7 +81,7 @@ fn a_listing_key_enriches_only_that_listing() {
     let by_codes = [("exchCode", "LN"), ("ticker", "IBM"), ("currency", "GBp")];
     let by_figi = [("figi", "BBG000BLNQ16"), ("micCode", "XLON")];
     let (outcomes, instruments, _) = enriched(&[&by_codes, &by_figi]);
-    assert_eq!(outcomes, [Outcome::Enriches; 2]);
+    assert_eq!(outcomes, [MatchOutcome::Enriches; 2]);
     assert_eq!(instruments[1].property(Property::Currency), Some("GBp"));
     assert_eq!(instruments[1].property(Property::MicCode), Some("XLON"));
     assert_eq!(instruments[0], self::instruments()[0]);
@@ -114,15 +114,15 @@ fn rows_that_identify_no_security_or_several_are_not_used() {
     let [ibm, aapl, bond] =
         ["BBG001S5S399", "BBG000B9XRY4", "BBG000BPH459"].map(|figi| Figi::parse(figi).unwrap());
     for (row, outcome) in [
-        (&[("ID_ISIN", "JP3633400001"), ("name", "x")][..], Outcome::Unmatched),
-        (&[("exchCode", "US"), ("ticker", "ibm"), ("name", "x")], Outcome::Unmatched),
+        (&[("ID_ISIN", "JP3633400001"), ("name", "x")][..], MatchOutcome::Unmatched),
+        (&[("exchCode", "US"), ("ticker", "ibm"), ("name", "x")], MatchOutcome::Unmatched),
         (
             &[("ID_ISIN", "US4592001014"), ("exchCode", "US"), ("ticker", "AAPL"), ("name", "x")],
-            Outcome::SeveralSecurities([ibm, aapl]),
+            MatchOutcome::SeveralSecurities([ibm, aapl]),
         ),
         (
             &[("ID_ISIN", "US4592001014"), ("ID_CUSIP", "037833100"), ("name", "x")],
-            Outcome::SeveralSecurities([ibm, bond]),
+            MatchOutcome::SeveralSecurities([ibm, bond]),
         ),
     ] {
         let (outcomes, instruments, _) = enriched(&[row]);
@@ -142,9 +142,14 @@ fn rows_that_contradict_each_other_are_not_used() {
         &[isin, ("micCode", "XNYS")],
         &[isin, ("micCode", "XLON")],
     ]);
-    let contradicted = Outcome::Contradicted(Column::Name);
-    let expected =
-        [contradicted, contradicted, Outcome::Enriches, Outcome::Enriches, Outcome::Enriches];
+    let contradicted = MatchOutcome::Contradicted(Column::Name);
+    let expected = [
+        contradicted,
+        contradicted,
+        MatchOutcome::Enriches,
+        MatchOutcome::Enriches,
+        MatchOutcome::Enriches,
+    ];
     assert_eq!(
         outcomes, expected,
         "a micCode is not filled by ISIN, so two different ones do not contradict each other"
@@ -180,7 +185,7 @@ fn importances(instruments: &[Instrument]) -> Vec<Option<f64>> {
 fn a_share_class_gives_all_listings_its_importance() {
     const IBM: (&str, &str) = ("shareClassFIGI", "BBG001S5S399");
     let (outcomes, instruments, conflicts) = enriched(&[&[IBM, ("importance", "7")]]);
-    assert_eq!(outcomes, [Outcome::Enriches]);
+    assert_eq!(outcomes, [MatchOutcome::Enriches]);
     assert_eq!(importances(&instruments), [Some(7.0), Some(7.0), None, None]);
     assert!(conflicts.finish().is_empty());
 
@@ -191,7 +196,7 @@ fn a_share_class_gives_all_listings_its_importance() {
         &[us, IBM, ("importance", "2")],
         &[IBM, ("importance", "10.5")],
     ]);
-    assert_eq!(outcomes, [Outcome::Enriches; 4], "importances do not contradict each other");
+    assert_eq!(outcomes, [MatchOutcome::Enriches; 4], "importances do not contradict each other");
     assert_eq!(importances(&instruments), [Some(3.0), Some(10.5), None, None]);
     assert_eq!(instruments[1].name.as_deref(), Some("x"), "only the row without a FIGI names it");
     assert_eq!(conflicts.finish().keys().collect::<Vec<_>>(), [&Column::Name]);
@@ -203,17 +208,17 @@ fn a_share_class_fills_what_listings_have_in_common() {
     const IBM: (&str, &str) = ("shareClassFIGI", "BBG001S5S399");
     let row = [IBM, ("name", "IBM CORP"), ("ID_ISIN", "JP3633400001"), ("currency", "USD")];
     let (outcomes, instruments, _) = enriched(&[&row]);
-    assert_eq!(outcomes, [Outcome::Enriches]);
+    assert_eq!(outcomes, [MatchOutcome::Enriches]);
     for ibm in &instruments[..2] {
         assert_eq!(ibm.name.as_deref(), Some("IBM CORP"));
         assert_eq!((ibm.identifiers.len(), ibm.property(Property::Currency)), (1, None));
     }
     assert_eq!(instruments[2..], self::instruments()[2..]);
     let contradiction = [&[IBM, ("name", "a")][..], &[IBM, ("name", "b")]];
-    assert_eq!(enriched(&contradiction).0, [Outcome::Contradicted(Column::Name); 2]);
+    assert_eq!(enriched(&contradiction).0, [MatchOutcome::Contradicted(Column::Name); 2]);
     assert_eq!(
         enriched(&[&[("shareClassFIGI", "BBG001S5N8V8"), ("name", "x")]]).0,
-        [Outcome::Unmatched]
+        [MatchOutcome::Unmatched]
     );
 }
 

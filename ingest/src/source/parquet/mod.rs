@@ -64,7 +64,7 @@ const STACK_BYTES: usize = 8 << 20;
 
 /// A record as JSON; `None` is the end.
 type JsonRecord = Result<Option<String>, String>;
-type Batch = Vec<JsonRecord>;
+type JsonBatch = Vec<JsonRecord>;
 
 /// An open Parquet file.
 pub(crate) struct OpenFile {
@@ -74,14 +74,14 @@ pub(crate) struct OpenFile {
 }
 
 /// The records of a file, each as a JSON object.
-pub(crate) struct Records {
-    batches: Worker<Batch>,
+pub(crate) struct ParquetRecords {
+    batches: Worker<JsonBatch>,
     batch: vec::IntoIter<JsonRecord>,
     is_over: bool,
 }
 
 pub(super) struct Parquet {
-    records: Records,
+    records: ParquetRecords,
     record: u64,
     objects: Objects,
     unknown: UnknownColumns,
@@ -206,7 +206,7 @@ pub(crate) fn names(file: &OpenFile) -> Vec<String> {
     fields.iter().map(|field| field.name().to_owned()).collect()
 }
 
-impl Records {
+impl ParquetRecords {
     /// The records, with these columns or all.
     ///
     /// # Errors
@@ -267,7 +267,7 @@ impl Parquet {
         }
         let projection = Type::group_type_builder(schema.name()).with_fields(used).build();
         let projection = projection.map_err(|error| error.to_string())?;
-        let records = Records::new(file, Some(projection))?;
+        let records = ParquetRecords::new(file, Some(projection))?;
         plan.keep(spelled, &present);
         Ok(Self { records, record: 0, objects: Objects::new(plan), unknown })
     }
@@ -295,12 +295,12 @@ impl Parquet {
 fn send_records(
     file: OpenFile,
     columns: Option<Type>,
-    made: &SyncSender<Result<Batch, String>>,
-) -> Result<Batch, String> {
+    made: &SyncSender<Result<JsonBatch, String>>,
+) -> Result<JsonBatch, String> {
     let OpenFile { reader, bytes: file_bytes, .. } = file;
     let mut rows = guarded(|| RowIter::from_file_into(reader).project(columns))?;
     let mut unpacked = 0;
-    let mut batch = Batch::new();
+    let mut batch = JsonBatch::new();
     while made.send(Ok(mem::take(&mut batch))).is_ok() {
         let mut bytes = 0;
         while bytes < BATCH_BYTES && batch.len() < BATCH_RECORDS {

@@ -193,7 +193,7 @@ fn header(source: &Source, place: u64) -> Result<Header, String> {
         let bytes = source.read(place, length).map_err(|error| error.to_string())?;
         match (Thrift { bytes: &bytes, at: 0 }).header() {
             Ok(header) => return Ok(header),
-            Err(Fault::Short) if bytes.len() == length => {}
+            Err(HeaderFault::Short) if bytes.len() == length => {}
             Err(_) => break,
         }
     }
@@ -202,7 +202,7 @@ fn header(source: &Source, place: u64) -> Result<Header, String> {
 
 /// The reason why a header cannot be read.
 #[derive(Debug, PartialEq, Eq)]
-enum Fault {
+enum HeaderFault {
     /// The bytes end before it does.
     Short,
     /// The bytes are none that a writer makes.
@@ -229,7 +229,7 @@ const DEPTH_MAX: usize = 2;
 const DICTIONARY_PAGE: u64 = 2;
 
 impl Thrift<'_> {
-    fn header(&mut self) -> Result<Header, Fault> {
+    fn header(&mut self) -> Result<Header, HeaderFault> {
         let mut header = Header::default();
         let mut last = 0;
         while let Some((id, kind)) = self.field(&mut last)? {
@@ -244,7 +244,7 @@ impl Thrift<'_> {
                     (header.values, header.levels) = (values, definitions + repetitions);
                 }
                 (6, STRUCT) => drop(self.structure(1)?),
-                _ => return Err(Fault::Invalid),
+                _ => return Err(HeaderFault::Invalid),
             }
         }
         header.length = self.at as u64;
@@ -253,19 +253,19 @@ impl Thrift<'_> {
 
     /// The number and type of the next field; `None` at the end of the structure. Numbers rise, so
     /// that no field comes twice.
-    fn field(&mut self, last: &mut u8) -> Result<Option<(u8, u8)>, Fault> {
+    fn field(&mut self, last: &mut u8) -> Result<Option<(u8, u8)>, HeaderFault> {
         let byte = self.byte()?;
         if byte == 0 {
             return Ok(None);
         }
         let (step, kind) = (byte >> 4, byte & 15);
-        *last = last.checked_add(step).filter(|_| step > 0).ok_or(Fault::Invalid)?;
+        *last = last.checked_add(step).filter(|_| step > 0).ok_or(HeaderFault::Invalid)?;
         Ok(Some((*last, kind)))
     }
 
     /// Reads a structure. Returns the first six fields that are numbers; the first of a page is that
     /// of its values.
-    fn structure(&mut self, depth: usize) -> Result<[u64; 6], Fault> {
+    fn structure(&mut self, depth: usize) -> Result<[u64; 6], HeaderFault> {
         let mut numbers = [0; 6];
         let mut last = 0;
         while let Some((id, kind)) = self.field(&mut last)? {
@@ -273,27 +273,28 @@ impl Thrift<'_> {
                 INT if depth == 1 && id <= 6 => numbers[usize::from(id) - 1] = self.number()?,
                 INT | LONG => drop(self.varint()?),
                 BINARY => {
-                    let length = usize::try_from(self.varint()?).map_err(|_| Fault::Invalid)?;
-                    self.at = self.at.checked_add(length).ok_or(Fault::Invalid)?;
+                    let length =
+                        usize::try_from(self.varint()?).map_err(|_| HeaderFault::Invalid)?;
+                    self.at = self.at.checked_add(length).ok_or(HeaderFault::Invalid)?;
                 }
                 STRUCT if depth < DEPTH_MAX => drop(self.structure(depth + 1)?),
                 kind if BOOLS.contains(&kind) => {}
-                _ => return Err(Fault::Invalid),
+                _ => return Err(HeaderFault::Invalid),
             }
         }
         Ok(numbers)
     }
 
     /// A number of 32 bits that is not negative.
-    fn number(&mut self) -> Result<u64, Fault> {
+    fn number(&mut self) -> Result<u64, HeaderFault> {
         let number = self.varint()?;
         match number % 2 == 0 && number <= u64::from(u32::MAX) {
             true => Ok(number / 2),
-            false => Err(Fault::Invalid),
+            false => Err(HeaderFault::Invalid),
         }
     }
 
-    fn varint(&mut self) -> Result<u64, Fault> {
+    fn varint(&mut self) -> Result<u64, HeaderFault> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
             let byte = self.byte()?;
@@ -303,11 +304,11 @@ impl Thrift<'_> {
             }
         }
         // The largest numbers of 64 bits are in statistics only, where ten bytes are usual.
-        if self.byte()? < 2 { Ok(u64::MAX) } else { Err(Fault::Invalid) }
+        if self.byte()? < 2 { Ok(u64::MAX) } else { Err(HeaderFault::Invalid) }
     }
 
-    fn byte(&mut self) -> Result<u8, Fault> {
-        let byte = self.bytes.get(self.at).copied().ok_or(Fault::Short)?;
+    fn byte(&mut self) -> Result<u8, HeaderFault> {
+        let byte = self.bytes.get(self.at).copied().ok_or(HeaderFault::Short)?;
         self.at += 1;
         Ok(byte)
     }
@@ -329,7 +330,7 @@ mod tests {
         let header =
             Header { length: 25, unpacked: 300, packed: 100, values: 7, ..Header::default() };
         assert_eq!(read(&usual), Ok(header));
-        assert_eq!(read(&usual[..20]), Err(Fault::Short));
+        assert_eq!(read(&usual[..20]), Err(HeaderFault::Short));
         for unusual in [
             // A field again, by its number; a list; a negative size; a size beyond 32 bits.
             &[0x15, 0x00, 0x15, 0x02, 0x05, 0x04, 0xd8, 0x04, 0x00][..],
@@ -337,7 +338,7 @@ mod tests {
             &[0x15, 0x00, 0x15, 0x01, 0x00],
             &[0x15, 0x00, 0x15, 0xfe, 0xff, 0xff, 0xff, 0xff, 0x01, 0x00],
         ] {
-            assert_eq!(read(unusual), Err(Fault::Invalid), "{unusual:02x?}");
+            assert_eq!(read(unusual), Err(HeaderFault::Invalid), "{unusual:02x?}");
         }
     }
 

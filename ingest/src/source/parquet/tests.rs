@@ -226,7 +226,7 @@ fn values_that_far_exceed_the_file_are_refused() {
     let bytes = packed_column(&[name.as_str(); 128], Compression::ZSTD(Default::default()));
     assert!(bytes.len() < 64 << 10);
     let input = Input::Memory("dump", bytes.into());
-    let records = Records::new(open(&input, input.open().unwrap()).unwrap(), None);
+    let records = ParquetRecords::new(open(&input, input.open().unwrap()).unwrap(), None);
     let mut records = records.unwrap();
     let message = loop {
         match records.next() {
