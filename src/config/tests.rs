@@ -416,9 +416,9 @@ fn the_example_file_follows_the_table() {
         fs::write(path, &expected).unwrap();
     }
     assert!(FILE == expected, "FIGDEX_BLESS=1 writes packaging/figdex.toml\n{expected}");
-    let operating = include_str!("../../docs/operations.md");
+    let running = include_str!("../../docs/running.md");
     for setting in SETTINGS.iter().filter(|setting| setting.is_live) {
-        assert!(operating.contains(&format!("`{}`", setting.name)), "{}", setting.name);
+        assert!(running.contains(&format!("`{}`", setting.name)), "{}", setting.name);
     }
 }
 

@@ -1,10 +1,13 @@
 //! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). Its files count against
 //! no limit; its requests to the endpoints count as those of any client.
 
-use warp::Filter;
+use std::future::{Ready, ready};
+
 use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use warp::path::Tail;
 use warp::reply::Response;
+use warp::{Filter, Rejection};
 
 use crate::callers::error::ApiError;
 use crate::gate;
@@ -20,21 +23,27 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 pub(super) fn route() -> BoxedFilter<(Response,)> {
-    let start = warp::path::end().map(|| "index.html".to_owned());
-    let file = warp::path!("page" / String);
+    let start = warp::path::end().and_then(|| named("index.html"));
+    let file = warp::path("page").and(warp::path::tail()).and_then(|path: Tail| {
+        let path = path.as_str();
+        // One slash at the end of a path is accepted (contract 2.2).
+        named(path.strip_suffix('/').unwrap_or(path))
+    });
     start
         .or(file)
         .unify()
         .and(warp::method())
         .and(warp::header::headers_cloned())
-        .map(|name: String, method, request| {
-            answer(&name, &method, &request).unwrap_or_else(Response::from)
-        })
+        .map(|file, method, request| answer(file, &method, &request).unwrap_or_else(Response::from))
         .boxed()
 }
 
-fn answer(name: &str, method: &Method, request: &HeaderMap) -> Result<Response, ApiError> {
-    let file = File::named(name).ok_or(ApiError::InvalidUrl)?;
+/// The file with this path. A path without a file is left to the last route.
+fn named(path: &str) -> Ready<Result<&'static File, Rejection>> {
+    ready(File::named(path).ok_or_else(warp::reject::not_found))
+}
+
+fn answer(file: &File, method: &Method, request: &HeaderMap) -> Result<Response, ApiError> {
     gate::read_only(Route::Page, method)?;
     let is_gzip = accepts_gzip(request);
     let sent = file.encoded(is_gzip);

@@ -1,7 +1,8 @@
 //! The page for people, whose files are part of the program: nothing has to be installed.
 //!
-//! The files are in `page/`, exactly as they are sent; no step builds them. Each is compressed
-//! once, at the first request for it.
+//! The files are in `page/`, exactly as they are sent; no step builds them. Each view has a folder
+//! there: `search/`, `bulk/`, `instrument/`, `reference/`; what several of them use is in `shared/`.
+//! Each file is compressed once, at the first request for it.
 
 use std::sync::OnceLock;
 
@@ -13,6 +14,7 @@ use crate::http::encoding;
 
 /// A file of the page.
 pub(crate) struct File {
+    /// Its path in `page/`.
     name: &'static str,
     bytes: &'static [u8],
     encoded: OnceLock<[Encoded; 2]>,
@@ -31,7 +33,8 @@ impl File {
         Self { name, bytes, encoded: OnceLock::new() }
     }
 
-    /// The file with this name; `None` when there is none.
+    /// The file with this path in `page/`; `None` when there is none. Nothing is read from a disk:
+    /// a path that is not in the list, such as one with `..`, has no file.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         FILES.iter().find(|file| file.name == name)
     }
@@ -68,18 +71,23 @@ macro_rules! files {
 }
 
 static FILES: [File; 49] = files! {
-    "about.js" "api.js" "batch.js" "bulk-results.css" "bulk-results.js" "bulk.css" "bulk.js"
-    "columns.js" "csv.js" "dom.js" "download.js" "empty.js" "example.js" "exchange.js" "facets.js"
-    "family.js" "filters.js" "fold.js" "home.js" "icon.svg" "index.html" "instrument.css"
-    "instrument.js" "key.js" "kinds.js" "level.js" "list.js" "main.js" "notice.js" "page.css"
-    "picker.js" "query.js" "reading.js" "reference.css" "reference.js" "related.js" "result-row.js"
-    "results.js" "router.js" "rows.js" "schema.js" "search.css" "steps.js" "suggest.js" "table.js"
-    "terms-asked.js" "terms.js" "theme.js" "virtual.js"
+    "bulk/batch.js" "bulk/bulk.css" "bulk/bulk.js" "bulk/columns.js" "bulk/download.js"
+    "bulk/list.js" "bulk/reading.js" "bulk/result-row.js" "bulk/results.css" "bulk/results.js"
+    "bulk/steps.js" "bulk/virtual.js" "icon.svg" "index.html" "instrument/family.js"
+    "instrument/instrument.css" "instrument/instrument.js" "instrument/related.js" "main.js"
+    "page.css" "reference/example.js" "reference/reference.css" "reference/reference.js"
+    "reference/schema.js" "search/empty.js" "search/facets.js" "search/filters.js" "search/fold.js"
+    "search/home.js" "search/query.js" "search/results.js" "search/rows.js" "search/search.css"
+    "search/suggest.js" "search/terms-asked.js" "shared/about.js" "shared/api.js" "shared/csv.js"
+    "shared/dom.js" "shared/exchange.js" "shared/key.js" "shared/kinds.js" "shared/level.js"
+    "shared/notice.js" "shared/picker.js" "shared/router.js" "shared/table.js" "shared/terms.js"
+    "theme.js"
 };
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
 
@@ -87,10 +95,19 @@ mod tests {
     #[test]
     fn the_table_is_the_folder() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/site/page");
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> = Vec::new();
+        let mut folders = vec![Path::new(folder).to_owned()];
+        while let Some(inner) = folders.pop() {
+            for entry in fs::read_dir(inner).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(folder).unwrap();
+                    names.push(name.to_str().unwrap().to_owned());
+                }
+            }
+        }
         names.sort_unstable();
         assert_eq!(FILES.iter().map(|file| file.name).collect::<Vec<_>>(), names);
         for file in &FILES {

@@ -34,7 +34,7 @@ pub(crate) struct Fields<'a> {
     unknown: Option<Cow<'a, str>>,
 }
 
-/// The fault of an `idValue` that has not the form of its idType (contract 4.15).
+/// The fault of an `idValue` that has not the form of its idType (contract 4.11).
 const INVALID_FORMAT: &str = "Invalid idValue format.";
 
 /// The two ways to read the jobs of a body.

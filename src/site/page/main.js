@@ -1,16 +1,16 @@
 // The entry point: connects the frame, the search box and the views. Each route shows one view.
 
-import { fill } from "./dom.js";
-import { about } from "./about.js";
-import { start as startRouter, current, go } from "./router.js";
-import { start as startSuggest } from "./suggest.js";
-import { LISTS, read, write } from "./query.js";
-import { focusFirst } from "./rows.js";
-import * as home from "./home.js";
-import * as results from "./results.js";
-import * as instrument from "./instrument.js";
-import * as bulk from "./bulk.js";
-import * as reference from "./reference.js";
+import { fill } from "./shared/dom.js";
+import { about } from "./shared/about.js";
+import { start as startRouter, current, go } from "./shared/router.js";
+import { start as startSuggest } from "./search/suggest.js";
+import { LISTS, read, write } from "./search/query.js";
+import { focusFirst } from "./search/rows.js";
+import * as home from "./search/home.js";
+import * as results from "./search/results.js";
+import * as instrument from "./instrument/instrument.js";
+import * as bulk from "./bulk/bulk.js";
+import * as reference from "./reference/reference.js";
 
 const VIEWS = {
   home: { view: home, title: "Figdex" },

@@ -49,7 +49,7 @@ fn gzip_when_asked_for() {
     }
 }
 
-/// contract 13.1: the text of a refusal is never packed.
+/// contract 13 "Errors": the text of a refusal is never packed.
 #[test]
 fn errors_are_never_packed() {
     let server = Server::of_dump("figi\nBBG000BLNNH6\n");

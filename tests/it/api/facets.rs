@@ -180,7 +180,7 @@ fn the_window_of_suggestions() {
     }
 }
 
-/// contract 8.17, 8.13: levels narrow a search, and belong to its cursors.
+/// contract 8.13, 8.17: levels narrow a search, and their fault comes before those of properties.
 #[test]
 fn levels_of_searches() {
     let server = Server::of_dump(&dump());

@@ -1,16 +1,12 @@
 //! The page for people, `GET /` and `GET /page/{file}`, whose files are in the program.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
-use crate::support::Server;
+use crate::support::{Server, page_files};
 
 fn server() -> Server {
     Server::of_dump("figi\nBBG000BLNNH6\n")
-}
-
-fn folder() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/site/page")
 }
 
 /// contract 16.10: every file is served as it is in the folder, plain and packed, with its type.
@@ -18,9 +14,7 @@ fn folder() -> std::path::PathBuf {
 fn the_files() {
     let server = server();
     let mut count = 0;
-    for entry in fs::read_dir(folder()).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
+    for (name, path) in page_files() {
         let drawn = fs::read_to_string(&path).unwrap();
         let address = format!("/page/{name}");
         for encoding in ["gzip", "identity"] {
@@ -49,23 +43,79 @@ fn the_files() {
     }
     assert!(count > 30);
     let start = server.request("GET", "/", &[], "");
-    assert_eq!(start.body, fs::read_to_string(folder().join("index.html")).unwrap());
+    assert_eq!(start.body, server.request("GET", "/page/index.html", &[], "").body);
     assert_eq!(start.content_type, "text/html; charset=utf-8");
+}
+
+/// contract 16.10: every other path below `/page/` is unknown, also one that leads out of the folder
+/// or into it again.
+#[test]
+fn only_files_of_the_page() {
+    let server = server();
+    for path in [
+        "",
+        "/",
+        "//main.js",
+        "/main.js//",
+        "/results.js",
+        "/search",
+        "/search/",
+        "/search/main.js",
+        "/search//results.js",
+        "/search/results.js//",
+        "/search/results.js/x",
+        "/Search/results.js",
+        "/./main.js",
+        "/../mod.rs",
+        "/../page/main.js",
+        "/search/../main.js",
+        "/search/../../mod.rs",
+        "/../../../../../../../../etc/passwd",
+        "/..%2Fmain.rs",
+        "/%2e%2e/mod.rs",
+        "/search%2Fresults.js",
+        "/search%2F..%2Fmain.js",
+        "/search\\results.js",
+        "/..\\mod.rs",
+        "/main.js%00",
+        "/main.j%73",
+        "//etc/passwd",
+        "/file:///etc/passwd",
+    ] {
+        let path = format!("/page{path}");
+        for method in ["GET", "HEAD", "POST"] {
+            let answer = server.request(method, &path, &[], "");
+            assert_eq!(answer.status, 404, "{method} {path}");
+        }
+    }
+    // contract 2.2: one slash at the end is accepted, and a query string is ignored.
+    for path in ["/page/main.js/", "/page/search/results.js/", "/page/search/results.js?../x"] {
+        assert_eq!(server.request("GET", path, &[], "").status, 200, "{path}");
+    }
 }
 
 /// Every file that the page's documents name exists.
 #[test]
 fn every_named_file_exists() {
     let server = server();
+    let files: BTreeSet<String> = page_files().into_iter().map(|(name, _)| name).collect();
     let mut named = 0;
-    for entry in fs::read_dir(folder()).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
-        let imports = text.split(" from \"./").skip(1);
-        let links = text.split("=\"page/").skip(1);
-        for rest in imports.chain(links) {
+    for (file, path) in page_files() {
+        let text = fs::read_to_string(path).unwrap();
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let imports = text.split(" from \"").skip(1).map(|rest| {
             let name = rest.split('"').next().unwrap();
-            let answer = server.request("GET", &format!("/page/{name}"), &[], "");
-            assert_eq!(answer.status, 200, "{name}");
+            match (name.strip_prefix("../"), name.strip_prefix("./"), folder) {
+                (Some(name), _, _) => name.to_owned(),
+                (None, Some(name), "") => name.to_owned(),
+                (None, Some(name), folder) => format!("{folder}/{name}"),
+                _ => panic!("{file}: expected a relative address of a file, found {name}"),
+            }
+        });
+        let links = text.split("=\"page/").skip(1);
+        let links = links.map(|rest| rest.split('"').next().unwrap().to_owned());
+        for name in imports.chain(links) {
+            assert!(files.contains(&name), "{file} names {name}");
             named += 1;
         }
         // The one URL in it is the name of a namespace.
@@ -75,8 +125,7 @@ fn every_named_file_exists() {
     assert!(named > 60, "{named}");
     // Every module is preloaded.
     let start = server.request("GET", "/", &[], "").body;
-    for entry in fs::read_dir(folder()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
+    for name in files {
         let ways =
             [format!("rel=\"modulepreload\" href=\"page/{name}\""), format!("src=\"page/{name}\"")];
         let is_named = ways.iter().any(|way| start.contains(way));
@@ -88,13 +137,12 @@ fn every_named_file_exists() {
 /// recognises identifiers nor maps them by the contract.
 #[test]
 fn one_recognition() {
-    for entry in fs::read_dir(folder()).unwrap() {
-        let path = entry.unwrap().path();
+    for (name, path) in page_files() {
         let text = fs::read_to_string(&path).unwrap();
         let is_named = ["v3/mapping\"", "v3/mapping`"].iter().any(|end| text.contains(end));
-        assert!(!is_named, "{}", path.display());
-        let is_api = path.ends_with("api.js");
-        assert_eq!(text.contains("ask(\"POST\", \"resolve\""), is_api, "{}", path.display());
+        assert!(!is_named, "{name}");
+        let is_api = name == "shared/api.js";
+        assert_eq!(text.contains("ask(\"POST\", \"resolve\""), is_api, "{name}");
     }
     assert_eq!(server().request("GET", "/page/identify.js", &[], "").status, 404);
 }
@@ -103,7 +151,7 @@ fn one_recognition() {
 #[test]
 fn the_headers() {
     let server = server();
-    for path in ["/", "/page/main.js", "/page/page.css", "/page/icon.svg"] {
+    for path in ["/", "/page/main.js", "/page/search/search.css", "/page/icon.svg"] {
         let first = server.request("GET", path, &[], "");
         let tag = first.header("etag").to_owned();
         for (method, headers, status) in [
@@ -150,7 +198,7 @@ fn a_known_file_is_not_sent_again() {
     let gzip = ("accept-encoding", "gzip");
     let [plain, packed] = [ask(&[]), ask(&[gzip])].map(|answer| answer.header("etag").to_owned());
     assert!(plain != packed && plain.starts_with('"') && plain.ends_with('"'), "{plain} {packed}");
-    assert_ne!(plain, server.request("GET", "/page/dom.js", &[], "").header("etag"));
+    assert_ne!(plain, server.request("GET", "/page/shared/dom.js", &[], "").header("etag"));
     let (weak, several) = (format!("W/{plain}"), format!("\"x\", {plain}"));
     for (headers, status) in [
         (vec![("if-none-match", &*plain)], 304),

@@ -147,7 +147,7 @@ fn root_is_refused_the_copy_of_another_user() {
     assert_eq!(all(&folder).len(), 1);
 }
 
-/// contract 3.6: a change of the keys by root keeps the owner and the mode of the file; a new one
+/// `SECURITY.md`: a change of the keys by root keeps the owner and the mode of the file; a new one
 /// belongs to the owner of its folder.
 #[test]
 fn keys_keep_their_owner_and_mode() {

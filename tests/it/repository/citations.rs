@@ -1,5 +1,8 @@
-//! Citations: the clauses and decisions that code and documents cite exist, every clause of the
-//! contract is cited by a test, and no comment cites a paper that is not in the repository.
+//! Citations: the clauses and decisions that code and documents cite exist, and are about what the
+//! citing place says, as far as it says so: a citation may name the title of the chapter after the
+//! number, in quotes, and a constant that is a text of the contract cites the clause of that text.
+//! Every clause of the contract is cited by a test, and no comment cites a paper that is not in the
+//! repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,6 +35,40 @@ const PAPERS: [&str; 10] = [
 pub(super) struct File {
     path: String,
     text: String,
+}
+
+/// A document with numbered clauses.
+struct Cited {
+    /// The word that stands before the number in a citation.
+    word: &'static str,
+    /// The text of each clause, by its number.
+    clauses: BTreeMap<String, String>,
+    /// The title of each chapter, by its number.
+    titles: BTreeMap<String, String>,
+}
+
+/// A citation: its line, the number, and the title that it names.
+#[derive(Debug)]
+struct Citation {
+    line: usize,
+    number: String,
+    title: Option<String>,
+}
+
+impl Cited {
+    fn new(word: &'static str, document: &str) -> Self {
+        Self { word, clauses: clauses(document), titles: chapters(document) }
+    }
+
+    /// The reason why a citation is wrong, if it is.
+    fn fault(&self, Citation { number, title, .. }: &Citation) -> Option<String> {
+        let chapter = number.split('.').next().unwrap_or(number);
+        if !self.clauses.contains_key(number) && !self.titles.contains_key(number) {
+            return Some(format!("there is no {} {number}", self.word));
+        }
+        let (title, is) = (title.as_ref()?, &self.titles[chapter]);
+        (!is.starts_with(title)).then(|| format!("{} {chapter} is \"{is}\"", self.word))
+    }
 }
 
 /// The text of a document of `docs/`.
@@ -75,27 +112,35 @@ pub(super) fn files(root: &Path) -> Vec<File> {
     files
 }
 
-/// The clauses of a document: their numbers begin an entry of a list or a line of a table.
-fn clauses(document: &str) -> BTreeSet<String> {
-    let mut clauses = BTreeSet::new();
+/// The clauses of a document: their numbers begin an entry of a list, which ends before the next
+/// line that is not indented, or a line of a table.
+fn clauses(document: &str) -> BTreeMap<String, String> {
+    let mut clauses = BTreeMap::new();
+    let mut current = None;
     for line in document.lines() {
         let entry = line.strip_prefix("- **").or_else(|| line.strip_prefix("| **"));
-        let Some((number, _)) = entry.and_then(|entry| entry.split_once("**")) else { continue };
-        if number
-            .split_once('.')
-            .is_some_and(|(chapter, place)| is_number(chapter) && is_number(place))
+        if let Some((number, text)) = entry.and_then(|entry| entry.split_once("**"))
+            && number
+                .split_once('.')
+                .is_some_and(|(chapter, place)| is_number(chapter) && is_number(place))
         {
-            assert!(clauses.insert(number.to_owned()), "clause {number} is there twice");
+            let before = clauses.insert(number.to_owned(), text.to_owned());
+            assert!(before.is_none(), "clause {number} is there twice");
+            current = Some(number.to_owned());
+        } else if !line.starts_with("  ") {
+            current = None;
+        } else if let Some(text) = current.as_ref().and_then(|number| clauses.get_mut(number)) {
+            *text += &line[1..];
         }
     }
     clauses
 }
 
-/// The numbers of the chapters of a document.
-fn chapters(document: &str) -> BTreeSet<String> {
-    let titles = document.lines().filter_map(|line| line.strip_prefix("## "));
-    let numbers = titles.filter_map(|title| title.split_once(' '));
-    numbers.map(|(number, _)| number.to_owned()).filter(|number| is_number(number)).collect()
+/// The chapters of a document, by their numbers.
+fn chapters(document: &str) -> BTreeMap<String, String> {
+    let titles = document.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(' '));
+    let numbered = titles.filter(|(number, _)| is_number(number));
+    numbered.map(|(number, title)| (number.to_owned(), title.to_owned())).collect()
 }
 
 fn is_number(text: &str) -> bool {
@@ -120,8 +165,9 @@ fn joined(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The numbers that follow a word, with their lines: `4.3`, `4.3, 4.5 and 5.1`, `4.3 to 4.6`.
-fn cited(text: &str, word: &str) -> Vec<(usize, String)> {
+/// The numbers that follow a word, with their lines: `4.3`, `4.3, 4.5 and 5.1`, `4.3 to 4.6`. The
+/// last one may have the title of its chapter after it: `4.3 "Mapping jobs"`.
+fn cited(text: &str, word: &str) -> Vec<Citation> {
     let joined = joined(text);
     let mut found = Vec::new();
     for (at, _) in joined.match_indices(word) {
@@ -136,9 +182,10 @@ fn cited(text: &str, word: &str) -> Vec<(usize, String)> {
         }
         let mut from = None;
         while let Some(number) = number(rest) {
+            let citation = |number| Citation { line, number, title: None };
             match from.take().and_then(|from| between(from, number)) {
-                Some(numbers) => found.extend(numbers.map(|number| (line, number))),
-                None => found.push((line, number.to_owned())),
+                Some(numbers) => found.extend(numbers.map(citation)),
+                None => found.push(citation(number.to_owned())),
             }
             rest = &rest[number.len()..];
             let separators = [", ", " and ", " to "];
@@ -146,7 +193,12 @@ fn cited(text: &str, word: &str) -> Vec<(usize, String)> {
             from = next[2].map(|_| number);
             match next.into_iter().flatten().next() {
                 Some(next) => rest = next,
-                None => break,
+                None => {
+                    let quoted = after(rest, " \"").and_then(|rest| rest.split_once('"'));
+                    let last = found.last_mut().expect("one was found");
+                    last.title = quoted.map(|(title, _)| title.to_owned());
+                    break;
+                }
             }
         }
     }
@@ -204,33 +256,54 @@ fn assert_none(faults: &[String], title: &str) {
     assert!(faults.is_empty(), "{title}\n{}", faults.join("\n"));
 }
 
-/// The citations of clauses of the contract and of the engine that do not exist.
+/// The wrong citations of clauses of the contract and of the engine.
 pub(super) fn broken_in(files: &[File]) -> Vec<String> {
-    let [contract, engine] = ["contract.md", "engine.md"].map(|name| {
-        let document = document(name);
-        clauses(&document).into_iter().chain(chapters(&document)).collect::<BTreeSet<_>>()
-    });
-    assert!(contract.len() > 150, "{} clauses", contract.len());
-    assert!(engine.len() > 20, "{} decisions", engine.len());
-    broken(files, &contract, &engine)
+    let contract = Cited::new("contract", &document("contract.md"));
+    let engine = Cited::new("engine", &document("engine.md"));
+    assert!(contract.clauses.len() > 150, "{} clauses", contract.clauses.len());
+    assert!(engine.titles.len() > 10, "{} decisions", engine.titles.len());
+    broken(files, &[contract, engine])
 }
 
-/// The citations of clauses that do not exist.
-fn broken(files: &[File], contract: &BTreeSet<String>, engine: &BTreeSet<String>) -> Vec<String> {
+/// The citations of clauses that do not exist, or whose chapter has another title.
+fn broken(files: &[File], documents: &[Cited]) -> Vec<String> {
     let mut broken = Vec::new();
     for File { path, text } in files {
-        for (words, known) in [(["contract", "Contract"], contract), (["engine", "Engine"], engine)]
-        {
-            for word in words {
-                for (line, number) in cited(text, word) {
-                    if !known.contains(&number) {
-                        broken.push(format!("{path}:{line}: there is no {word} {number}"));
-                    }
-                }
+        for document in documents {
+            let capital = document.word[..1].to_uppercase() + &document.word[1..];
+            for citation in [document.word, &capital].iter().flat_map(|word| cited(text, word)) {
+                let fault = document.fault(&citation);
+                broken.extend(fault.map(|fault| format!("{path}:{}: {fault}", citation.line)));
             }
         }
     }
     broken
+}
+
+/// The constants that are a text of the contract, and whose comments cite only other clauses.
+fn elsewhere(File { path, text }: &File, contract: &Cited) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut comment = String::new();
+    for (line, at) in text.lines().zip(1..) {
+        if line.trim_start().starts_with("///") {
+            comment = format!("{comment}{line}\n");
+            continue;
+        }
+        let value = line.split_once(": &str = \"").and_then(|(_, rest)| rest.strip_suffix("\";"));
+        let cited = cited(&std::mem::take(&mut comment), contract.word);
+        if let Some(quoted) = value.map(|value| format!("`{value}`"))
+            && !cited.is_empty()
+            && contract.clauses.values().any(|clause| clause.contains(&quoted))
+            && !cited.iter().any(|citation| {
+                let clause = contract.clauses.get(&citation.number);
+                clause.is_none_or(|clause| clause.contains(&quoted))
+            })
+        {
+            let (word, number) = (contract.word, &cited[0].number);
+            found.push(format!("{path}:{at}: {quoted} is not in {word} {number}"));
+        }
+    }
+    found
 }
 
 /// The comments that cite a paper which is not in the repository.
@@ -264,17 +337,25 @@ fn every_citation_leads_to_a_clause() {
     let files = files(root());
     let citations: usize = files.iter().map(|file| cited(&file.text, "contract").len()).sum();
     assert!(citations > 300, "{citations} citations of the contract");
-    assert_none(&broken_in(&files), "citations of clauses that do not exist:");
+    assert_none(&broken_in(&files), "wrong citations:");
+}
+
+/// A constant that is a text of the contract cites the clause of that text.
+#[test]
+fn texts_cite_their_clauses() {
+    let contract = Cited::new("contract", &document("contract.md"));
+    let found: Vec<_> = files(root()).iter().flat_map(|file| elsewhere(file, &contract)).collect();
+    assert_none(&found, "texts of the contract that cite another clause:");
 }
 
 /// Every clause of the contract is cited by a test.
 #[test]
 fn every_clause_has_a_test() {
     let mut tested: BTreeMap<_, _> =
-        clauses(&document("contract.md")).into_iter().map(|clause| (clause, false)).collect();
+        clauses(&document("contract.md")).into_keys().map(|clause| (clause, false)).collect();
     for file in files(root()) {
-        for (_, clause) in cited(tests(&file), "contract") {
-            if let Some(is_tested) = tested.get_mut(&clause) {
+        for citation in cited(tests(&file), "contract") {
+            if let Some(is_tested) = tested.get_mut(&citation.number) {
                 *is_tested = true;
             }
         }
@@ -296,7 +377,7 @@ fn the_contract_refers_to_its_clauses() {
         let plain = plain.replace("OpenAPI 3.0", "");
         for word in plain.split(|c: char| !c.is_ascii_digit() && c != '.') {
             let number = word.trim_matches('.');
-            if number.contains('.') && !known.contains(number) {
+            if number.contains('.') && !known.contains_key(number) {
                 broken.push(format!("docs/contract.md:{at}: there is no {number}"));
             }
         }
@@ -322,21 +403,30 @@ fn no_comment_cites_an_absent_paper() {
 #[test]
 fn the_checks_find_faults() {
     let numbers = |text: &str| -> Vec<_> {
-        cited(text, "law").into_iter().map(|(line, number)| format!("{line}: {number}")).collect()
+        let found = cited(text, "law").into_iter();
+        found.map(|Citation { line, number, .. }| format!("{line}: {number}")).collect()
     };
     assert_eq!(numbers("a\n/// law 4.3, 4.5 and 5.1: b"), ["2: 4.3", "2: 4.5", "2: 5.1"]);
     assert_eq!(numbers("# law 4.9 to 4.11."), ["1: 4.9", "1: 4.10", "1: 4.11"]);
     assert_eq!(numbers("    /// (law\n    /// 4.3,\n    /// 4)."), ["1: 4.3", "1: 4"]);
     assert_eq!(numbers("outlaw 4.3, a law of 4.3, law4.3, laws 4.3"), [] as [&str; 0]);
 
-    let known: BTreeSet<_> =
-        clauses("- **1.1** a\n| **1.2** | b |\n- **c**\n").into_iter().collect();
-    assert_eq!(known, ["1.1", "1.2"].map(String::from).into());
-    assert_eq!(chapters("# a\n## 1 b\n### 2 c\n## d\n"), ["1"].map(String::from).into());
+    let law = "# a\n## 1 b c\n### 2 c\n## d\n- **1.1** a `b\n  c`\n| **1.2** | d |\n- **c**\n";
+    let texts: Vec<_> = clauses(law).into_iter().collect();
+    let expected = [("1.1", " a `b c`"), ("1.2", " | d |")];
+    assert_eq!(texts, expected.map(|(number, text)| (number.to_owned(), text.to_owned())));
+    assert_eq!(chapters(law).into_iter().collect::<Vec<_>>(), [("1".to_owned(), "b c".to_owned())]);
     let file = |text: &str| File { path: "src/a.rs".to_owned(), text: text.to_owned() };
-    let (wrong, right) = (["contract", "1.3"].join(" "), ["contract", "1.2"].join(" "));
-    let files = [file(&format!("// {right}\n// {wrong}\n"))];
-    assert_eq!(broken(&files, &known, &known), ["src/a.rs:2: there is no contract 1.3"]);
+    let cited_in = |text: &str| broken(&[file(text)], &[Cited::new("law", law)]);
+    assert_eq!(cited_in("// law 1.2\n// Law 1.3\n"), ["src/a.rs:2: there is no law 1.3"]);
+    assert_eq!(cited_in("// law 1, 1.2\n// \"b\": a\n"), [] as [&str; 0]);
+    assert_eq!(cited_in("// law 1.2 \"c\"\n"), ["src/a.rs:1: law 1 is \"b c\""]);
+    let text_of = |number: &str| {
+        let text = format!("/// law {number}\nconst A: &str = \"b c\";\n");
+        elsewhere(&file(&text), &Cited::new("law", law))
+    };
+    assert_eq!(text_of("1.1"), [] as [&str; 0]);
+    assert_eq!(text_of("1.2"), ["src/a.rs:2: `b c` is not in law 1.2"]);
     let file = file("// law 1.1\n#[cfg(test)]\nmod tests {\n/// law 1.2\n}");
     assert_eq!(cited(tests(&file), "law").len(), 1, "outside of tests nothing is held");
 

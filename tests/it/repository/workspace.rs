@@ -71,6 +71,35 @@ pub(super) fn unmapped(root: &Path) -> Vec<String> {
     missing
 }
 
+/// The files and folders of crates that the table of their crate in `docs/architecture.md` lacks,
+/// and the number of those tables.
+fn unlisted(root: &Path) -> (Vec<String>, usize) {
+    let map = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let (mut missing, mut tables) = (Vec::new(), 0);
+    for member in members(root) {
+        let source = member.join("src");
+        let shown = source.strip_prefix(root).unwrap().display().to_string();
+        // A crate of one or two files needs no table.
+        let Some((_, table)) = map.split_once(&format!("\n### `{shown}/`\n")) else { continue };
+        let table = table.split("\n##").next().unwrap();
+        tables += 1;
+        for entry in fs::read_dir(&source).unwrap().map(|entry| entry.unwrap()) {
+            let mut name = entry.file_name().into_string().unwrap();
+            if entry.path().is_dir() {
+                name.push('/');
+            }
+            let is_left_out = ["lib.rs", "main.rs"].contains(&&*name) || name.contains("tests");
+            // A folder may be named with one of its folders: `bin/figdex-ingest/`.
+            let is_there = table.contains(&format!("`{name}"));
+            if !is_left_out && !is_there {
+                missing.push(format!("{shown}/{name}"));
+            }
+        }
+    }
+    missing.sort();
+    (missing, tables)
+}
+
 /// `cargo test` runs the tests of every crate of the default build; the gate those of all crates,
 /// whose features may be off by default.
 #[test]
@@ -87,4 +116,12 @@ fn every_crate_is_tested() {
 #[test]
 fn every_crate_is_on_the_map() {
     assert_eq!(unmapped(root()), [] as [&str; 0], "missing in docs/architecture.md");
+}
+
+/// The table of a crate in the architecture has each of its files and folders.
+#[test]
+fn every_module_is_on_the_map() {
+    let (missing, tables) = unlisted(root());
+    assert_eq!(missing, [] as [&str; 0], "missing in docs/architecture.md");
+    assert!(tables >= 4, "{tables} tables");
 }

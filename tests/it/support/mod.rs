@@ -7,7 +7,7 @@ pub(crate) mod listening;
 pub(crate) mod openapi;
 pub(crate) mod process;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,23 @@ impl Answer {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
+}
+
+/// The files of the page for people: the path of each below `/page/`, and where it is.
+pub(crate) fn page_files() -> Vec<(String, PathBuf)> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/site/page");
+    let (mut folders, mut files) = (vec![page.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push((path.strip_prefix(&page).unwrap().to_str().unwrap().to_owned(), path));
+            }
+        }
+    }
+    files
 }
 
 /// A build that allows no rejects, since a test's dump has no faults.

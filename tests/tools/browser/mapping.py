@@ -151,7 +151,7 @@ def tables(browser, options):
     """Any table is read as it was copied: every cell, in its row."""
     page = Page(browser, options.base)
     tab = page.go("")
-    read = "async (texts) => { const { readTable } = await import('/page/table.js'); return texts.map((text) => readTable(text).rows); }"
+    read = "async (texts) => { const { readTable } = await import('/page/shared/table.js'); return texts.map((text) => readTable(text).rows); }"
     pieces = ["", "a", "IBM US Equity", '"', '""', 'say "no"', "\n", "two\nlines", "\t", "a\tb", ",", ";", " ", "=1", "é", "0123"]
     random = Random(7)
     tables = []

@@ -1,6 +1,6 @@
 //! Requests that are made to take memory, each in a different way.
 
-use std::fs;
+use crate::support::page_files;
 
 /// A name, a path, and a body for it.
 pub(super) type Body = (&'static str, &'static str, String);
@@ -127,9 +127,7 @@ pub(super) fn paths() -> Vec<String> {
     for key in ["idType", "exchCode", "micCode", "currency", "marketSecDes", "securityType"] {
         paths.extend(["v1", "v2", "v3"].map(|version| format!("/{version}/mapping/values/{key}")));
     }
-    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/site/page")).unwrap() {
-        paths.push(format!("/page/{}", file.unwrap().file_name().to_str().unwrap()));
-    }
+    paths.extend(page_files().into_iter().map(|(name, _)| format!("/page/{name}")));
     paths.push(format!("/instruments/{}", crate::support::figi(7)));
     paths.push("/instruments/BBG000000000".to_owned());
     paths

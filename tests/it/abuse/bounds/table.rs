@@ -73,7 +73,7 @@ fn route_of(path: &str) -> String {
     let parts: Vec<_> = path.split('/').collect();
     match parts[..] {
         ["", "instruments", _] => "/instruments/{figi}".to_owned(),
-        ["", "page", _] | ["", ""] => "/page/{file}".to_owned(),
+        ["", "page", ..] | ["", ""] => "/page/{file}".to_owned(),
         ["", "schema"] => "/v3/schema".to_owned(),
         ["", version, "mapping", "values", _] => format!("/{version}/mapping/values/{{key}}"),
         _ => path.to_owned(),

@@ -1,11 +1,11 @@
 // The view `#/reference`: the interface for programs. It is read from `GET /schema`, and therefore
 // describes exactly what this server does.
 
-import { el, fillView, prose, counted } from "./dom.js";
-import * as api from "./api.js";
+import { el, fillView, prose, counted } from "../shared/dom.js";
+import * as api from "../shared/api.js";
 import { runner } from "./example.js";
-import { keyField } from "./key.js";
-import { notice } from "./notice.js";
+import { keyField } from "../shared/key.js";
+import { notice } from "../shared/notice.js";
 import { operations, properties, resolve, shapeName, typeOf } from "./schema.js";
 
 const VALUES_SHOWN = 30;

@@ -1,9 +1,9 @@
 // How a pasted table is read: which column has the identifiers, of which kind they are, and which row
 // is the heading. All of it is shown and can be changed.
 
-import { el, fill, count, counted } from "./dom.js";
+import { el, fill, count, counted } from "../shared/dom.js";
 import { columnName, percent } from "./columns.js";
-import { KINDS, kindName } from "./kinds.js";
+import { KINDS, kindName } from "../shared/kinds.js";
 
 const HEADING_ROWS = 20;
 const SHOWN_ROWS = 6;

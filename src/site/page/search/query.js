@@ -1,7 +1,7 @@
 // A question: key words and filters, as they appear in the address of the page, in the fields of
 // the panel and in the body of a request. It also checks intervals.
 
-import { href } from "./router.js";
+import { href } from "../shared/router.js";
 
 /** Filters that take values from a list. */
 export const LISTS = {

@@ -3,6 +3,9 @@
 // with the wide forms of these signs. An apostrophe in front of such a cell makes it text. A number is
 // not a formula.
 
+/** The members of a result row that a file has as columns. */
+export const FIELDS = ["figi", "name", "ticker", "exchCode", "compositeFIGI", "securityType", "marketSector", "shareClassFIGI", "securityType2", "securityDescription"];
+
 const GUARDED = /^[\s\u0000-\u001f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r\n]/;
 const NUMBER = /^[+-]\d[\d.,]*%?$/;
 

@@ -1,11 +1,11 @@
 // The steps by which one of several rows is chosen, as a list that a person orders. Without a step,
 // nothing is chosen.
 
-import { el, fill, say } from "./dom.js";
-import { valuesInData } from "./facets.js";
-import { meaningOf } from "./filters.js";
-import { picker } from "./picker.js";
-import { LISTS } from "./query.js";
+import { el, fill, say } from "../shared/dom.js";
+import { valuesInData } from "../search/facets.js";
+import { meaningOf } from "../search/filters.js";
+import { picker } from "../shared/picker.js";
+import { LISTS } from "../search/query.js";
 
 const STEPS_MAX = 16;
 

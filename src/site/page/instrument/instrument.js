@@ -1,16 +1,16 @@
 // The view `#/instrument/FIGI`: all data of one instrument, its identifiers ready to copy, its family
 // and what is related. The FIGI of a share class shows its family.
 
-import { el, fillView, say, copyable } from "./dom.js";
-import * as api from "./api.js";
-import { about, exchangeName } from "./about.js";
+import { el, fillView, say, copyable } from "../shared/dom.js";
+import * as api from "../shared/api.js";
+import { about, exchangeName } from "../shared/about.js";
 import { family, members } from "./family.js";
-import { inWords, KINDS } from "./kinds.js";
-import { level, levelMark } from "./level.js";
-import { notice } from "./notice.js";
+import { inWords, KINDS } from "../shared/kinds.js";
+import { level, levelMark } from "../shared/level.js";
+import { notice } from "../shared/notice.js";
 import { related } from "./related.js";
-import { href } from "./router.js";
-import { terms } from "./terms.js";
+import { href } from "../shared/router.js";
+import { terms } from "../shared/terms.js";
 
 const FACTS = [
   ["Name", "name"], ["Description", "securityDescription"], ["Ticker", "ticker"], ["Exchange code", "exchCode"],

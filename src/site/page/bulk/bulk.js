@@ -1,16 +1,16 @@
 // The view `#/bulk`: takes a list, shows how it is read and by which steps a listing is chosen, lets
 // both be changed, and sends it to the server. A run continues while other views are shown.
 
-import { el, fill, say, count, counted } from "./dom.js";
-import * as api from "./api.js";
+import { el, fill, say, count, counted } from "../shared/dom.js";
+import * as api from "../shared/api.js";
 import { estimate } from "./batch.js";
-import { outcome } from "./bulk-results.js";
+import { outcome } from "./results.js";
 import { firstUsed, recognise } from "./columns.js";
-import { keyField } from "./key.js";
+import { keyField } from "../shared/key.js";
 import { listOf } from "./list.js";
 import { lesson, readingFields, preview } from "./reading.js";
 import { DEFAULT_STEPS, preferOf, stepsEditor } from "./steps.js";
-import { readFile, readTable, ROWS_MAX } from "./table.js";
+import { readFile, readTable, ROWS_MAX } from "../shared/table.js";
 
 /** A longer text is not put into the text field, where it would make typing slow. */
 const FIELD_CHARACTERS_MAX = 100_000;

@@ -1,8 +1,8 @@
 // Sends many jobs, a batch at a time: keeps to the server's limits, waits as the server asks, tries
 // again when it is unavailable, and can be stopped and continued.
 
-import * as api from "./api.js";
-import { count, counted, duration } from "./dom.js";
+import * as api from "../shared/api.js";
+import { count, counted, duration } from "../shared/dom.js";
 
 /** Most jobs of one request, and of one whose answer has all matches. */
 const JOBS_MAX = 1000;

@@ -1,10 +1,10 @@
 // The start page: what the server's data are, examples of searches that find something in them, and
 // how instruments are related.
 
-import { count, el, fill } from "./dom.js";
-import { about } from "./about.js";
-import * as api from "./api.js";
-import { href } from "./router.js";
+import { count, el, fill } from "../shared/dom.js";
+import { about } from "../shared/about.js";
+import * as api from "../shared/api.js";
+import { href } from "../shared/router.js";
 
 /** The examples: a kind, a text that the sample has, and a note. */
 const EXAMPLES = {

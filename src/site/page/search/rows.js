@@ -2,11 +2,11 @@
 // sort the securities that are shown, and the listings of those that are open. Arrow keys move between
 // rows, and open and close a security; C copies the FIGI of a row.
 
-import { count, counted, copyable, el, fill, icon, say } from "./dom.js";
-import { exchange } from "./exchange.js";
-import { level, levelMark } from "./level.js";
-import { go, href } from "./router.js";
-import { terms } from "./terms.js";
+import { count, counted, copyable, el, fill, icon, say } from "../shared/dom.js";
+import { exchange } from "../shared/exchange.js";
+import { level, levelMark } from "../shared/level.js";
+import { go, href } from "../shared/router.js";
+import { terms } from "../shared/terms.js";
 
 /** The securities on a first screen. */
 const TOP = 25;

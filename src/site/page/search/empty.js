@@ -1,12 +1,12 @@
 // What the search view shows without results: examples before a question, and after one that found
 // nothing a guess of what was meant and reasons.
 
-import { counted, el, fill, say } from "./dom.js";
-import * as api from "./api.js";
-import { exchangeName } from "./about.js";
-import { inWords } from "./kinds.js";
+import { counted, el, fill, say } from "../shared/dom.js";
+import * as api from "../shared/api.js";
+import { exchangeName } from "../shared/about.js";
+import { inWords } from "../shared/kinds.js";
 import { chips, filterCount, parametersOf, write } from "./query.js";
-import { href } from "./router.js";
+import { href } from "../shared/router.js";
 import { termsAsked } from "./terms-asked.js";
 
 /** A lesson how to ask, and the most frequent types in the data; `counts` is a promise of `topValues`. */

@@ -1,10 +1,10 @@
 // Ways from an option to its underlying, and from there to its options and futures. The data have no
 // link between them: both are found by the ticker.
 
-import { counted, el, fill } from "./dom.js";
-import * as api from "./api.js";
-import { href } from "./router.js";
-import { optionTerms } from "./terms.js";
+import { counted, el, fill } from "../shared/dom.js";
+import * as api from "../shared/api.js";
+import { href } from "../shared/router.js";
+import { optionTerms } from "../shared/terms.js";
 
 const DERIVED = { Option: "option", Future: "future" };
 

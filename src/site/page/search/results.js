@@ -1,19 +1,18 @@
 // The view `#/search`: filters with counts next to a table of securities. Pages are kept while the
 // site is open, so that going back shows the same rows at the same place without a request.
 
-import { el, fill, say, copyText, count, counted, icon } from "./dom.js";
-import { about, exchangeName } from "./about.js";
-import * as api from "./api.js";
-import { download, line, tabbed } from "./csv.js";
+import { el, fill, say, copyText, count, counted, icon } from "../shared/dom.js";
+import { about, exchangeName } from "../shared/about.js";
+import * as api from "../shared/api.js";
+import { download, FIELDS, line, tabbed } from "../shared/csv.js";
 import { nothing, teaching } from "./empty.js";
 import { topValues } from "./facets.js";
 import { filters } from "./filters.js";
 import { fold } from "./fold.js";
-import { FIELDS } from "./list.js";
-import { notice } from "./notice.js";
+import { notice } from "../shared/notice.js";
 import { read, write, body, chips, endpoint, faultOf, filterCount, isEmpty } from "./query.js";
 import { focusFirst, listing } from "./rows.js";
-import { go, href } from "./router.js";
+import { go, href } from "../shared/router.js";
 
 const KEPT = 30;
 const kept = new Map(); // address → {securities, rows, next, total, isScarce, sort}

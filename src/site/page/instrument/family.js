@@ -1,10 +1,10 @@
 // The family tree of a share class: share class → composites → venues, as nested lists. The shown
 // instrument is marked, and all others are links.
 
-import { copyable, counted, el } from "./dom.js";
-import { exchange } from "./exchange.js";
-import { levelMark } from "./level.js";
-import { href } from "./router.js";
+import { copyable, counted, el } from "../shared/dom.js";
+import { exchange } from "../shared/exchange.js";
+import { levelMark } from "../shared/level.js";
+import { href } from "../shared/router.js";
 
 /** Trees with up to this many venues are open at first. */
 const OPEN_VENUES_MAX = 40;

@@ -1,8 +1,8 @@
 // The download of a list: every pasted row with all of its cells, in order, and what became of its
 // identifier in new columns after them.
 
-import { line } from "./csv.js";
-import { byOf, FIELDS, idTypesOf, matchesOf, reasonOf, statusOf } from "./list.js";
+import { FIELDS, line } from "../shared/csv.js";
+import { byOf, idTypesOf, matchesOf, reasonOf, statusOf } from "./list.js";
 
 const ADDED = ["row", "input", "match", "idType", "matches", "by", "reason", ...FIELDS];
 

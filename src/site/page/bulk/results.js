@@ -2,13 +2,13 @@
 // what a person decides, and the download. All results are kept here; the page has only the visible
 // ones.
 
-import * as api from "./api.js";
-import { el, fill, say, count, counted, duration, icon } from "./dom.js";
+import * as api from "../shared/api.js";
+import { el, fill, say, count, counted, duration, icon } from "../shared/dom.js";
 import { run } from "./batch.js";
-import { download } from "./csv.js";
+import { download, FIELDS } from "../shared/csv.js";
 import { linesOf } from "./download.js";
-import { FIELDS, jobOf, matchesOf, nextJob, STATUSES, statusOf } from "./list.js";
-import { countdown } from "./notice.js";
+import { jobOf, matchesOf, nextJob, STATUSES, statusOf } from "./list.js";
+import { countdown } from "../shared/notice.js";
 import { COLUMNS, renderRow } from "./result-row.js";
 import { virtual, VIRTUAL_ROWS_MAX } from "./virtual.js";
 

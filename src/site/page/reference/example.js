@@ -1,9 +1,9 @@
 // An example that runs: the request can be changed, the answer is shown with its status, rate-limit
 // headers and time, and the request can be copied as a curl command.
 
-import { el, fill, say, copyText, icon, count } from "./dom.js";
-import { call, hasKey } from "./api.js";
-import { notice } from "./notice.js";
+import { el, fill, say, copyText, icon, count } from "../shared/dom.js";
+import { call, hasKey } from "../shared/api.js";
+import { notice } from "../shared/notice.js";
 import { resolve } from "./schema.js";
 
 const SHOWN_CHARACTERS_MAX = 20_000;

@@ -2,11 +2,11 @@
 // values, intervals, unlisted equities. Each complete change (a value pressed, a list closed, a field
 // left) calls `ask` once with the new question.
 
-import { count, el, fill, say } from "./dom.js";
-import { exchangeName } from "./about.js";
+import { count, el, fill, say } from "../shared/dom.js";
+import { exchangeName } from "../shared/about.js";
 import { FACETS, valuesOf } from "./facets.js";
-import { MEANING } from "./level.js";
-import { picker } from "./picker.js";
+import { MEANING } from "../shared/level.js";
+import { picker } from "../shared/picker.js";
 import { CHOICES, LISTS, NUMBERS, DATES, fault, filterCount, yearAfter, isDate } from "./query.js";
 
 const SECTORS = {

@@ -1,8 +1,8 @@
 // What the columns of a pasted table hold, as the server recognises them: which one has the
 // identifiers, of which kind they are, and whether the first row is a heading.
 
-import * as api from "./api.js";
-import { isBlank } from "./table.js";
+import * as api from "../shared/api.js";
+import { isBlank } from "../shared/table.js";
 
 /** The bounds of the server on one question about columns. */
 const COLUMNS_MAX = 64;

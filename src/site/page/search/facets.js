@@ -1,7 +1,7 @@
 // How many instruments have each value of a property. A property that is itself filtered is counted
 // without its own filter, so that a person sees what another choice would find.
 
-import * as api from "./api.js";
+import * as api from "../shared/api.js";
 import { parametersOf, without } from "./query.js";
 
 /** The properties whose most frequent values are next to the results. */

@@ -1,7 +1,7 @@
 // A table of any length in which only the visible rows exist as elements. Rows have the height that
 // the style sheet gives them (`--v-row`), and roles and row numbers for screen readers.
 
-import { el } from "./dom.js";
+import { el } from "../shared/dom.js";
 
 /** The maximum number of rows: browsers cannot scroll further than some millions of pixels. */
 export const VIRTUAL_ROWS_MAX = 100_000;

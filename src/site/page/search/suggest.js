@@ -2,13 +2,13 @@
 // with a listbox). Without a choice, Enter shows all results. Several pasted lines are a list, which
 // can be mapped.
 
-import { el, fill, say, count, counted } from "./dom.js";
-import { exchangeName } from "./about.js";
-import * as api from "./api.js";
-import { inWords } from "./kinds.js";
-import { levelMark } from "./level.js";
-import { go, href } from "./router.js";
-import { rowsIn } from "./table.js";
+import { el, fill, say, count, counted } from "../shared/dom.js";
+import { exchangeName } from "../shared/about.js";
+import * as api from "../shared/api.js";
+import { inWords } from "../shared/kinds.js";
+import { levelMark } from "../shared/level.js";
+import { go, href } from "../shared/router.js";
+import { rowsIn } from "../shared/table.js";
 
 const PAUSE_MS = 110;
 const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", description: "description", guess: "a guess" };

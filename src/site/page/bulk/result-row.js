@@ -1,10 +1,10 @@
 // One line of the results of a list: what was found, or the next step for what was not.
 
-import { el, copyable, count, counted, icon } from "./dom.js";
+import { el, copyable, count, counted, icon } from "../shared/dom.js";
 import { byOf, idTypesOf, matchesOf, reasonOf, STATUSES, statusOf } from "./list.js";
-import { inWords, kindName } from "./kinds.js";
-import { level, levelMark } from "./level.js";
-import { href } from "./router.js";
+import { inWords, kindName } from "../shared/kinds.js";
+import { level, levelMark } from "../shared/level.js";
+import { href } from "../shared/router.js";
 
 export const COLUMNS = ["Row", "Identifier", "Read as", "Status", "Result", "FIGI", "How"];
 

@@ -1,10 +1,7 @@
 // The rows of a list and their identifiers. Each different identifier is sent once; the rows that
 // have it share its answer.
 
-import { isBlank } from "./table.js";
-
-/** The members of a result row that are asked for, and their columns in the download. */
-export const FIELDS = ["figi", "name", "ticker", "exchCode", "compositeFIGI", "securityType", "marketSector", "shareClassFIGI", "securityType2", "securityDescription"];
+import { isBlank } from "../shared/table.js";
 
 export const STATUSES = { resolved: "Resolved", ambiguous: "Ambiguous", unknown: "Unknown", invalid: "Invalid" };
 
