@@ -168,7 +168,7 @@ impl RowWriter {
                     }
                     match row.cell(column) {
                         RawCell::Text(text) | RawCell::Number(text) => {
-                            self.cell(text, delimiter, out)
+                            self.cell(text, delimiter, out);
                         }
                         RawCell::Nested => self.cell(NESTED, delimiter, out),
                         RawCell::Absent => {}

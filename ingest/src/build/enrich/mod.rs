@@ -258,7 +258,7 @@ impl Enrichment {
                 MatchOutcome::Unmatched => counts.unmatched += 1,
                 MatchOutcome::Enriches => counts.enriched += 1,
                 MatchOutcome::SeveralSecurities(_) | MatchOutcome::Contradicted(_) => {
-                    counts.ambiguous += 1
+                    counts.ambiguous += 1;
                 }
             }
         }
