@@ -291,13 +291,13 @@ fn elsewhere(File { path, text }: &File, contract: &Cited) -> Vec<String> {
         }
         let value = line.split_once(": &str = \"").and_then(|(_, rest)| rest.strip_suffix("\";"));
         let cited = cited(&std::mem::take(&mut comment), contract.word);
-        if let Some(quoted) = value.map(|value| format!("`{value}`"))
-            && !cited.is_empty()
-            && contract.clauses.values().any(|clause| clause.contains(&quoted))
-            && !cited.iter().any(|citation| {
-                let clause = contract.clauses.get(&citation.number);
-                clause.is_none_or(|clause| clause.contains(&quoted))
-            })
+        let Some(quoted) = value.map(|value| format!("`{value}`")) else { continue };
+        // The names of headers are in lower case in code.
+        let has = |clause: &String| clause.to_lowercase().contains(&quoted.to_lowercase());
+        let clauses = cited.iter().map(|citation| contract.clauses.get(&citation.number));
+        if !cited.is_empty()
+            && contract.clauses.values().any(has)
+            && !clauses.into_iter().any(|clause| clause.is_none_or(has))
         {
             let (word, number) = (contract.word, &cited[0].number);
             found.push(format!("{path}:{at}: {quoted} is not in {word} {number}"));
