@@ -1,6 +1,37 @@
-//! The engine room: the only code that knows which engine answers.
+//! The engine room: the only code that knows which engine answers, and when its work waits.
+//!
+//! A request takes its [`Engine`] once, and asks it questions that are types: either engine answers
+//! the same ones, with rows that the same code writes.
+//!
+//! | file | task |
+//! |---|---|
+//! | `answer` | asks whichever engine there is, and has the answer written |
+//! | `page`, `facets`, `suggestions`, `instrument` | questions, each with the way to ask either engine |
+//! | `lookups`, `list` | questions that borrow from the body of a request |
+//! | `which` | the engine: an index on this machine, or one in a cluster |
+//! | `rows` | the rows of an answer, in the index or fetched from a cluster |
+//! | `turn` | work that is done at once, or else in a turn |
+//! | `copy` | the copy of an index in object storage |
 
+mod answer;
 pub(crate) mod copy;
+mod facets;
+mod instrument;
+mod list;
+mod lookups;
+mod page;
+mod rows;
+mod suggestions;
+mod turn;
 mod which;
 
+pub(crate) use self::answer::Batch;
+pub(crate) use self::instrument::{Example, OneInstrument};
+pub(crate) use self::list::ListQuestions;
+pub(crate) use self::lookups::{LookedUp, LookupFault, Lookups};
+pub(crate) use self::page::{PageQuestion, RowOrder};
+pub(crate) use self::rows::Rows;
+pub(crate) use self::suggestions::Suggestions;
+pub(crate) use self::turn::Turns;
+pub(crate) use self::which::ClusterCalls;
 pub use self::which::Engine;

@@ -1,10 +1,10 @@
-//! The engine that answers: an index on this machine, or one in a cluster. Both take the same
-//! questions, and answer with rows that are written by the same code.
+//! The engine that answers: an index on this machine, or one in a cluster; and the facts about it.
 
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Manifest, Vocabulary};
+use figdex_index::{Catalogue, Manifest, Uses, Vocabulary};
 use figdex_opensearch::Generation;
+use figdex_opensearch::client::HostState;
 
 /// One generation of an index, wherever it is. A request asks for it once and keeps it, so that its
 /// answer is from one generation.
@@ -14,6 +14,13 @@ pub enum Engine {
     Local(Arc<Catalogue>),
     /// An index in an OpenSearch cluster.
     OpenSearch(Arc<Generation>),
+}
+
+/// The calls to a cluster since the server started.
+pub(crate) struct ClusterCalls {
+    pub(crate) hosts: Vec<HostState>,
+    /// The number of calls that were made again with another host.
+    pub(crate) repeated: u64,
 }
 
 impl Engine {
@@ -47,6 +54,28 @@ impl Engine {
         match self {
             Self::Local(catalogue) => catalogue.vocabulary(),
             Self::OpenSearch(generation) => generation.vocabulary(),
+        }
+    }
+
+    /// The uses of each cache of answers; `None` when this server keeps none.
+    pub(crate) fn caches(&self) -> Option<[(&'static str, Uses); 3]> {
+        self.local().map(|catalogue| {
+            [
+                ("totals", catalogue.totals_uses()),
+                ("suggestions", catalogue.suggest_uses()),
+                ("facets", catalogue.facets_uses()),
+            ]
+        })
+    }
+
+    /// The calls to the cluster; `None` when there is none.
+    pub(crate) fn calls(&self) -> Option<ClusterCalls> {
+        match self {
+            Self::Local(_) => None,
+            Self::OpenSearch(generation) => {
+                let client = generation.client();
+                Some(ClusterCalls { hosts: client.hosts(), repeated: client.repeated() })
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ mod media;
 pub(crate) mod reply;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::OnceLock;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
@@ -244,9 +245,8 @@ fn admit(
         return Err(ApiError::InvalidMethod { allow });
     }
     let key = state.keys().admit(headers)?.map(|key| {
-        let id = key.id;
-        request::set_key(key);
-        id
+        request::set_key(key.name.clone());
+        key.id
     });
     let (is_accepted, is_readable) = match action {
         Action::List => {
@@ -275,7 +275,14 @@ fn admit(
     let bytes_announced = headers.get(header::CONTENT_LENGTH);
     let bytes_announced = bytes_announced.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
     Ok(Call {
-        admitted: Admitted { jobs_max, list_jobs_max, caller, counted_by, limiter },
+        admitted: Admitted {
+            jobs_max,
+            list_jobs_max,
+            caller,
+            counted_by,
+            limiter,
+            jobs_counted: OnceLock::new(),
+        },
         body: UnreadBody { stream: body, bytes_max: body_bytes_max, bytes_announced, wait, share },
     })
 }

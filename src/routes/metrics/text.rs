@@ -6,7 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use figdex_build_info::{COMMIT, VERSION};
-use figdex_index::{BuildRecord, BuildResult, Catalogue};
+use figdex_index::{BuildRecord, BuildResult, Uses};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::family::Family;
@@ -17,8 +17,7 @@ use super::family::{Labels, counters, gauges};
 use super::{cluster, process, storage};
 use crate::callers::version::Version;
 use crate::capacity::budget::Use;
-use crate::engine::Engine;
-use crate::engine::copy::Standing;
+use crate::engine::copy::CopyStatus;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
 use crate::state::State;
@@ -35,18 +34,18 @@ pub(crate) fn render(state: &State) -> String {
     pools(&mut page, state);
     budgets(&mut page, state);
     index(&mut page, state);
-    if let Some(standing) = state.storage() {
-        storage::register(&mut page, &standing);
+    if let Some(status) = state.copy_status() {
+        storage::register(&mut page, &status);
     }
     connections(&mut page, state);
     written(&page)
 }
 
 /// Renders the metrics of a server that has no index yet.
-pub(crate) fn render_starting(standing: &Standing) -> String {
+pub(crate) fn render_starting(status: &CopyStatus) -> String {
     let mut page = Registry::with_prefix("figdex");
     build(&mut page);
-    storage::register(&mut page, standing);
+    storage::register(&mut page, status);
     written(&page)
 }
 
@@ -215,9 +214,11 @@ fn index(page: &mut Registry, state: &State) {
     if let Some(build) = state.last_build() {
         last_build(page, &build);
     }
-    match &engine {
-        Engine::Local(catalogue) => caches(page, catalogue),
-        Engine::OpenSearch(generation) => cluster::register(page, generation),
+    if let Some(uses) = engine.caches() {
+        caches(page, uses);
+    }
+    if let Some(calls) = engine.calls() {
+        cluster::register(page, engine.answers(), calls);
     }
 }
 
@@ -236,12 +237,7 @@ fn last_build(page: &mut Registry, build: &BuildRecord) {
 }
 
 /// The caches of an index on this machine.
-fn caches(page: &mut Registry, catalogue: &Catalogue) {
-    let caches = [
-        ("totals", catalogue.totals_uses()),
-        ("suggestions", catalogue.suggest_uses()),
-        ("facets", catalogue.facets_uses()),
-    ];
+fn caches(page: &mut Registry, caches: [(&'static str, Uses); 3]) {
     let help = "Number of results found in the cache of the served generation";
     page.register(
         "cache_hits",
