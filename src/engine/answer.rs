@@ -19,22 +19,22 @@ use crate::request;
 pub(crate) trait Ask: Send {
     type Answer: Send + Sync + 'static;
 
-    /// The answer of an index on this machine; `None` when it takes more work than the meter allows.
-    /// The question may keep the work that was done, for the turn.
-    ///
-    /// # Errors
-    /// [`ApiError::Internal`] when the index cannot be read.
-    fn here(&mut self, index: &Catalogue, meter: &Meter) -> Result<Option<Self::Answer>, ApiError>;
+    /// Asks an index on this machine. A question may keep what it has begun, and go on with it in its
+    /// turn.
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Self::Answer>;
 
-    /// The answer of an index in a cluster, with the rows that it names.
-    ///
-    /// # Errors
-    /// [`ApiError::Unavailable`] when the cluster does not answer.
+    /// Asks an index in a cluster.
     fn there(
         &mut self,
         cluster: Cluster<'_>,
-    ) -> impl Future<Output = Result<(Fetched, Self::Answer), ApiError>> + Send;
+    ) -> impl Future<Output = FoundThere<Self::Answer>> + Send;
 }
+
+/// The answer of an index on this machine; `None` when it takes more work than the meter allows.
+pub(super) type FoundHere<A> = Result<Option<A>, ApiError>;
+
+/// The answer of an index in a cluster, with the rows that it names.
+pub(super) type FoundThere<A> = Result<(Fetched, A), ApiError>;
 
 /// A cluster that is asked for one request.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ pub(crate) struct Cluster<'a> {
 }
 
 /// Questions that borrow from the body of their request, so that they are read again in a turn.
-pub(crate) trait Batch: Send + Sync + 'static {
+pub(crate) trait Batch: Send + Sync + Sized + 'static {
     type Questions<'a>: Ask<Answer = Self::Answers>;
     /// The same questions without a reference to the body.
     type Owned: Ask<Answer = Self::Answers> + 'static;
@@ -56,15 +56,11 @@ pub(crate) trait Batch: Send + Sync + 'static {
     type Rest: Send + Sync + 'static;
     type Error: From<ApiError> + Send + 'static;
 
-    /// Reads the questions; `None` when that takes more work than the meter allows.
+    /// Reads the questions.
     ///
     /// # Errors
     /// The error of the whole request.
-    fn read(
-        &self,
-        vocabulary: &Vocabulary,
-        meter: &Meter,
-    ) -> Result<Option<(Self::Questions<'_>, Self::Rest)>, Self::Error>;
+    fn read(&self, vocabulary: &Vocabulary, meter: &Meter) -> BatchRead<'_, Self>;
 
     fn into_owned(questions: Self::Questions<'_>) -> Self::Owned;
 
@@ -79,11 +75,17 @@ pub(crate) trait Batch: Send + Sync + 'static {
     ) -> Option<Pieces>;
 }
 
+/// The questions of a batch, and the rest of it; `None` when reading them takes more work than the
+/// meter allows.
+pub(crate) type BatchRead<'a, B> =
+    Result<Option<(<B as Batch>::Questions<'a>, <B as Batch>::Rest)>, <B as Batch>::Error>;
+
 impl Engine {
     /// Asks a question, and has the answer written.
     ///
     /// # Errors
-    /// Those of [`Ask`], and [`ApiError::Unavailable`] when there is no turn in time.
+    /// [`ApiError::Internal`] when the index cannot be read, and [`ApiError::Unavailable`] when the
+    /// cluster does not answer, or there is no turn in time.
     pub(crate) async fn ask<Q: Ask + 'static, T: Send + 'static>(
         self,
         turns: Turns<'_>,
@@ -110,8 +112,7 @@ impl Engine {
     /// Asks the questions of a batch, and has the answers written.
     ///
     /// # Errors
-    /// Those of the batch and of [`Ask`], and [`ApiError::Unavailable`] when there is no turn in
-    /// time.
+    /// Those of [`Batch::read`] and [`Engine::ask`].
     pub(crate) async fn answer<B: Batch>(
         self,
         turns: Turns<'_>,
@@ -153,21 +154,23 @@ impl Engine {
     }
 }
 
-/// The error of a request whose index cannot be read. `what` says for the log what has failed.
-pub(super) fn unreadable(what: &'static str) -> impl Fn(figdex_index::Error) -> ApiError {
-    move |error| {
-        tracing::error!(%error, request_id = %request::id(), "{what}");
-        ApiError::Internal
+/// The index cannot be read, because a file was changed after it was opened. The log says so.
+impl From<figdex_index::Error> for ApiError {
+    fn from(error: figdex_index::Error) -> Self {
+        tracing::error!(%error, request_id = %request::id(), "the index could not be asked");
+        Self::Internal
     }
 }
 
-/// The error of a request that a cluster did not answer. The log says why, once in a while: without
-/// a cluster, every request is refused.
-pub(super) fn unanswered(error: figdex_opensearch::Error) -> ApiError {
-    static UNANSWERED: Seldom = Seldom::new();
-    if let Some(others) = UNANSWERED.occurs(Instant::now()) {
-        let (reason, request_id) = (figdex_index::chain(&error), request::id());
-        tracing::error!(reason, %request_id, others, "the cluster did not answer");
+/// The cluster did not answer. The log says why, once in a while: without a cluster, every request is
+/// refused.
+impl From<figdex_opensearch::Error> for ApiError {
+    fn from(error: figdex_opensearch::Error) -> Self {
+        static UNANSWERED: Seldom = Seldom::new();
+        if let Some(others) = UNANSWERED.occurs(Instant::now()) {
+            let (reason, request_id) = (figdex_index::chain(&error), request::id());
+            tracing::error!(reason, %request_id, others, "the cluster did not answer");
+        }
+        Self::Unavailable
     }
-    ApiError::Unavailable
 }

@@ -4,11 +4,10 @@ use std::mem::take;
 use std::slice;
 
 use figdex_index::{
-    Catalogue, Fetched, Meter, Policy, Question, ReadingLookups, Resolution, ResolveBounds,
-    TakesMore,
+    Catalogue, Meter, Policy, Question, ReadingLookups, Resolution, ResolveBounds, TakesMore,
 };
 
-use super::answer::{Ask, Cluster, unanswered};
+use super::answer::{Ask, Cluster, FoundHere, FoundThere};
 use crate::callers::error::ApiError;
 use crate::observe::contained::{Panicked, contained};
 
@@ -38,7 +37,7 @@ impl<'a> ListQuestions<'a> {
 impl Ask for ListQuestions<'_> {
     type Answer = Vec<Resolution>;
 
-    fn here(&mut self, index: &Catalogue, meter: &Meter) -> Result<Option<Self::Answer>, ApiError> {
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Vec<Resolution>> {
         let Self { questions, policy, bounds } = self;
         let resolve = |some: &[Question<'_>]| index.resolve(some, policy, *bounds, meter);
         // When the steps that the questions share panic, each is answered by itself.
@@ -54,20 +53,17 @@ impl Ask for ListQuestions<'_> {
         Ok(alone.ok().map(|alone| alone.concat()))
     }
 
-    async fn there(
-        &mut self,
-        Cluster { index, id, turns }: Cluster<'_>,
-    ) -> Result<(Fetched, Self::Answer), ApiError> {
+    async fn there(&mut self, cluster: Cluster<'_>) -> FoundThere<Vec<Resolution>> {
+        let Cluster { index, id, turns } = cluster;
         let (questions, policy) = (take(&mut self.questions), take(&mut self.policy));
         let list = ListQuestions { questions, policy, bounds: self.bounds }.into_owned();
-        let mut located = index.fetch(&list.readings(), id).await.map_err(unanswered)?;
+        let mut located = index.fetch(&list.readings(), id).await?;
         let of = index.clone();
         let decide = move |meter: &Meter| {
             let decided = of.decide(list.readings(), &located, meter);
             Ok::<_, ApiError>(decided.ok().map(|next| (take(&mut located.rows), next)))
         };
         let (rows, corrections) = turns.work(decide).await?;
-        let resolutions = index.correct(corrections, id).await.map_err(unanswered)?;
-        Ok((rows, resolutions))
+        Ok((rows, index.correct(corrections, id).await?))
     }
 }

@@ -1,37 +1,26 @@
 //! Lookups of identifiers, as mapping jobs ask for them (contract 4). A lookup that panics or finds too
 //! much has a fault, and the others are answered.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::slice;
 
-use figdex_index::{Catalogue, Fetched, Hit, Located, Lookup, Meter, TakesMore, TooManyHits};
+use figdex_index::{Catalogue, Hit, Located, Lookup, Meter, TakesMore, TooManyHits};
 use figdex_opensearch::LookupBounds;
 
-use super::answer::{Ask, Cluster, unanswered};
-use crate::callers::error::ApiError;
+use super::answer::{Ask, Cluster, FoundHere, FoundThere};
 use crate::callers::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
-use crate::observe::contained::contained;
+use crate::observe::contained::{UNEXPECTED, contained};
 
 /// The lookups of one request.
 pub(crate) struct Lookups<'a>(pub(crate) Vec<Lookup<'a>>);
 
 /// The rows that lookups found.
 pub(crate) struct LookedUp {
-    /// The hits of each lookup, or its fault, in the order of the lookups.
-    pub(crate) ranges: Vec<Result<Range<usize>, LookupFault>>,
+    /// The hits of each lookup, or the text of its fault, in the order of the lookups.
+    pub(crate) ranges: Vec<Result<Range<usize>, Cow<'static, str>>>,
     /// The hits of all lookups.
     pub(crate) hits: Vec<Hit>,
-}
-
-/// The reason why a lookup has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LookupFault {
-    /// It finds more than [`JOB_ROWS_MAX`] rows (contract 4.16).
-    TooManyRows,
-    /// It and those before it find more than [`REQUEST_ROWS_MAX`] rows (contract 4.17).
-    TooManyRowsInAll,
-    /// It panicked (contract 4.18).
-    Panicked,
 }
 
 impl Lookups<'_> {
@@ -44,19 +33,16 @@ impl Lookups<'_> {
 impl Ask for Lookups<'_> {
     type Answer = LookedUp;
 
-    fn here(&mut self, index: &Catalogue, meter: &Meter) -> Result<Option<LookedUp>, ApiError> {
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<LookedUp> {
         Ok(look_up(&self.0, index, meter).ok())
     }
 
-    async fn there(
-        &mut self,
-        Cluster { index, id, .. }: Cluster<'_>,
-    ) -> Result<(Fetched, LookedUp), ApiError> {
+    async fn there(&mut self, Cluster { index, id, .. }: Cluster<'_>) -> FoundThere<LookedUp> {
         let bounds = LookupBounds { each_max: JOB_ROWS_MAX, all_max: REQUEST_ROWS_MAX };
-        let located = index.lookup(&self.0, bounds, id).await.map_err(unanswered)?;
+        let located = index.lookup(&self.0, bounds, id).await?;
         let fault = |count| match count > JOB_ROWS_MAX as u64 {
-            true => LookupFault::TooManyRows,
-            false => LookupFault::TooManyRowsInAll,
+            true => too_many_of_job(),
+            false => too_many_of_request(),
         };
         let ranges = located.ranges.into_iter().map(|range| range.map_err(fault)).collect();
         Ok((located.rows, LookedUp { ranges, hits: located.hits }))
@@ -78,7 +64,7 @@ fn look_up(
             Some(located) => find(located, place, &mut hits),
             None => find(&mut index.locate(slice::from_ref(lookup), meter)?, 0, &mut hits),
         });
-        ranges.push(match found.unwrap_or(Ok(Err(LookupFault::Panicked)))? {
+        ranges.push(match found.unwrap_or(Ok(Err(UNEXPECTED.into())))? {
             Ok(()) => Ok(start..hits.len()),
             Err(fault) => {
                 hits.truncate(start);
@@ -94,10 +80,20 @@ fn find(
     located: &mut Located<'_>,
     place: usize,
     hits: &mut Vec<Hit>,
-) -> Result<Result<(), LookupFault>, TakesMore> {
+) -> Result<Result<(), Cow<'static, str>>, TakesMore> {
     Ok(match located.find(place, JOB_ROWS_MAX, hits)? {
-        Err(TooManyHits { .. }) => Err(LookupFault::TooManyRows),
-        Ok(()) if hits.len() > REQUEST_ROWS_MAX => Err(LookupFault::TooManyRowsInAll),
+        Err(TooManyHits { .. }) => Err(too_many_of_job()),
+        Ok(()) if hits.len() > REQUEST_ROWS_MAX => Err(too_many_of_request()),
         Ok(()) => Ok(()),
     })
+}
+
+/// The fault of a job beyond contract 4.16.
+fn too_many_of_job() -> Cow<'static, str> {
+    format!("A job may find {JOB_ROWS_MAX} FIGIs; this one finds more.").into()
+}
+
+/// The fault of a job beyond contract 4.17.
+fn too_many_of_request() -> Cow<'static, str> {
+    format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.").into()
 }

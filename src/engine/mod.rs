@@ -6,7 +6,7 @@
 //! | file | task |
 //! |---|---|
 //! | `answer` | asks whichever engine there is, and has the answer written |
-//! | `page`, `facets`, `suggestions`, `instrument` | questions, each with the way to ask either engine |
+//! | `questions` | questions, each with the way to ask either engine |
 //! | `lookups`, `list` | questions that borrow from the body of a request |
 //! | `which` | the engine: an index on this machine, or one in a cluster |
 //! | `rows` | the rows of an answer, in the index or fetched from a cluster |
@@ -15,23 +15,17 @@
 
 mod answer;
 pub(crate) mod copy;
-mod facets;
-mod instrument;
 mod list;
 mod lookups;
-mod page;
+mod questions;
 mod rows;
-mod suggestions;
 mod turn;
 mod which;
 
-pub(crate) use self::answer::Batch;
-pub(crate) use self::instrument::{Example, OneInstrument};
+pub(crate) use self::answer::{Batch, BatchRead};
 pub(crate) use self::list::ListQuestions;
-pub(crate) use self::lookups::{LookedUp, LookupFault, Lookups};
-pub(crate) use self::page::{PageQuestion, RowOrder};
+pub(crate) use self::lookups::{LookedUp, Lookups};
+pub(crate) use self::questions::{Example, OneInstrument, PageQuestion, Suggestions};
 pub(crate) use self::rows::Rows;
-pub(crate) use self::suggestions::Suggestions;
 pub(crate) use self::turn::Turns;
-pub(crate) use self::which::ClusterCalls;
 pub use self::which::Engine;

@@ -29,9 +29,8 @@ impl RowSource for Rows<'_> {
     }
 
     fn read_ahead(&self, hits: &[Hit]) {
-        match self {
-            Self::Here(index) => index.read_ahead(hits),
-            Self::Fetched(rows) => rows.read_ahead(hits),
+        if let Self::Here(index) = self {
+            index.read_ahead(hits);
         }
     }
 }

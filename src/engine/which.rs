@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use figdex_index::{Catalogue, Manifest, Uses, Vocabulary};
 use figdex_opensearch::Generation;
-use figdex_opensearch::client::HostState;
+use figdex_opensearch::client::Client;
 
 /// One generation of an index, wherever it is. A request asks for it once and keeps it, so that its
 /// answer is from one generation.
@@ -14,13 +14,6 @@ pub enum Engine {
     Local(Arc<Catalogue>),
     /// An index in an OpenSearch cluster.
     OpenSearch(Arc<Generation>),
-}
-
-/// The calls to a cluster since the server started.
-pub(crate) struct ClusterCalls {
-    pub(crate) hosts: Vec<HostState>,
-    /// The number of calls that were made again with another host.
-    pub(crate) repeated: u64,
 }
 
 impl Engine {
@@ -59,23 +52,19 @@ impl Engine {
 
     /// The uses of each cache of answers; `None` when this server keeps none.
     pub(crate) fn caches(&self) -> Option<[(&'static str, Uses); 3]> {
-        self.local().map(|catalogue| {
-            [
-                ("totals", catalogue.totals_uses()),
-                ("suggestions", catalogue.suggest_uses()),
-                ("facets", catalogue.facets_uses()),
-            ]
-        })
+        let index = self.local()?;
+        Some([
+            ("totals", index.totals_uses()),
+            ("suggestions", index.suggest_uses()),
+            ("facets", index.facets_uses()),
+        ])
     }
 
-    /// The calls to the cluster; `None` when there is none.
-    pub(crate) fn calls(&self) -> Option<ClusterCalls> {
+    /// The client of the cluster, for its counts; `None` when there is no cluster.
+    pub(crate) fn client(&self) -> Option<&Client> {
         match self {
             Self::Local(_) => None,
-            Self::OpenSearch(generation) => {
-                let client = generation.client();
-                Some(ClusterCalls { hosts: client.hosts(), repeated: client.repeated() })
-            }
+            Self::OpenSearch(generation) => Some(generation.client()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use tokio::time::Instant;
 use warp::Filter;
@@ -53,8 +53,6 @@ pub(crate) struct Admitted {
     /// The window that counts the request, and the version whose windows these are.
     pub(super) counted_by: (Version, Span),
     pub(super) limiter: Option<Arc<Limiter>>,
-    /// Set when the jobs are counted: to the window of a list that counts as more than one request.
-    pub(super) jobs_counted: OnceLock<Option<Standing>>,
 }
 
 impl Admitted {
@@ -70,25 +68,9 @@ impl Admitted {
             return Ok(());
         };
         let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
-        self.count_once(|| {
-            let now = Instant::now().into_std();
-            let counted = limiter.charge_jobs(self.caller, version, jobs, now);
-            counted.map(|()| None).map_err(ApiError::RateLimitReached)
-        })
-    }
-
-    /// Counts jobs, unless that was done before: they are read again when their work waits.
-    fn count_once<E>(&self, count: impl FnOnce() -> Result<Option<Standing>, E>) -> Result<(), E> {
-        if self.jobs_counted.get().is_none() {
-            // Nobody else sets it meanwhile: jobs are read one time after the other.
-            let _ = self.jobs_counted.set(count()?);
-        }
-        Ok(())
-    }
-
-    /// The window that counted the jobs of a list, when they count as more than one request.
-    pub(crate) fn list_counted_by(&self) -> Option<Standing> {
-        self.jobs_counted.get().copied().flatten()
+        limiter
+            .charge_jobs(self.caller, version, jobs, Instant::now().into_std())
+            .map_err(ApiError::RateLimitReached)
     }
 }
 
@@ -111,13 +93,14 @@ impl Admitted {
     }
 
     /// Counts a list of `jobs` jobs, which counts as one request for every `jobs_max` jobs; the
-    /// first of them was counted when the request was admitted (contract 17.8).
+    /// first of them was counted when the request was admitted (contract 17.8). Returns the state
+    /// of the window when there are more.
     ///
     /// # Errors
     /// - [`OpenError::TooLarge`] when a whole window has no room for it.
     /// - [`ApiError::RateLimitReached`] when the window has no room for it now.
-    pub(crate) fn charge_list(&self, jobs: usize) -> Result<(), OpenError> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
+    pub(crate) fn charge_list(&self, jobs: usize) -> Result<Option<Standing>, OpenError> {
+        let Some(limiter) = &self.limiter else { return Ok(None) };
         let (version, span) = self.counted_by;
         if let Some(fitting) = self.in_whole_window()
             && jobs > fitting
@@ -126,12 +109,10 @@ impl Admitted {
         }
         let requests = jobs.div_ceil(self.jobs_max);
         let others = u32::try_from(requests.saturating_sub(1)).unwrap_or(u32::MAX);
-        self.count_once(|| {
-            let now = Instant::now().into_std();
-            limiter
-                .admit_several(self.caller, version, span, others, now)
-                .map_err(|standing| ApiError::RateLimitReached(standing).into())
-        })
+        let now = Instant::now().into_std();
+        limiter
+            .admit_several(self.caller, version, span, others, now)
+            .map_err(|standing| ApiError::RateLimitReached(standing).into())
     }
 }
 

@@ -12,7 +12,6 @@ mod media;
 pub(crate) mod reply;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::OnceLock;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
@@ -275,14 +274,7 @@ fn admit(
     let bytes_announced = headers.get(header::CONTENT_LENGTH);
     let bytes_announced = bytes_announced.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
     Ok(Call {
-        admitted: Admitted {
-            jobs_max,
-            list_jobs_max,
-            caller,
-            counted_by,
-            limiter,
-            jobs_counted: OnceLock::new(),
-        },
+        admitted: Admitted { jobs_max, list_jobs_max, caller, counted_by, limiter },
         body: UnreadBody { stream: body, bytes_max: body_bytes_max, bytes_announced, wait, share },
     })
 }

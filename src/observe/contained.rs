@@ -8,6 +8,9 @@ use crate::request;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
+/// The error of a mapping job that panicked.
+pub(crate) const UNEXPECTED: &str = "There was an error while processing this job.";
+
 /// Does a piece of the work of one or several jobs.
 pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {

@@ -2,6 +2,7 @@
 //! (contract 4).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use figdex_index::{IdType, Meter, RowSource as _, Vocabulary};
 use warp::Filter;
@@ -10,14 +11,14 @@ use warp::reply::Response;
 
 use super::with;
 use crate::callers::error::ApiError;
-use crate::callers::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS, units_of_body};
+use crate::callers::limits::{ROW_UNITS, units_of_body};
 use crate::callers::version::Version;
 use crate::config::UnknownEnum;
-use crate::engine::{Batch, LookedUp, LookupFault, Lookups, Rows, Turns};
+use crate::engine::{Batch, BatchRead, LookedUp, Lookups, Rows, Turns};
 use crate::gate::call::{Admitted, Call, Incoming, incoming};
 use crate::gate::{Action, Body};
 use crate::http::pieces::Pieces;
-use crate::observe::contained::{Panicked, contained};
+use crate::observe::contained::{Panicked, UNEXPECTED, contained};
 use crate::observe::jobs::Outcome;
 use crate::state::State;
 use crate::wire::{Fault, Job, JobResult, job_result};
@@ -32,7 +33,8 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
         let Call { admitted, body } = call;
         let body = body.read().await?;
         let turns = Turns::new(&state.pools().answers, admitted.caller);
-        let jobs = MappingBatch { version, body, admitted, state: state.clone() };
+        let is_counted = AtomicBool::new(false);
+        let jobs = MappingBatch { version, body, admitted, is_counted, state: state.clone() };
         state.engine().answer(turns, jobs).await
     })
     .await
@@ -43,38 +45,26 @@ struct MappingBatch {
     version: Version,
     body: Body,
     admitted: Admitted,
+    /// Whether they are counted: they are read again when their work waits.
+    is_counted: AtomicBool,
     /// For the settings, the metrics, and the memory budget for answers.
     state: Arc<State>,
 }
 
-/// The result of checking one job.
-enum Verdict {
-    /// The next lookup answers it.
-    Asks,
-    /// No row can match it.
-    Impossible,
-    /// It has a fault.
-    Failed(Fault),
-}
-
-/// A verdict, with the job's idType for the metrics: `None` when it has none that exists.
-type TypedVerdict = (Option<IdType>, Verdict);
+/// A job that was checked: its idType for the metrics, `None` when it has none that exists; and
+/// whether the next lookup answers it, since else no row can match it, or its fault.
+type CheckedJob = (Option<IdType>, Result<bool, Fault>);
 
 impl Batch for MappingBatch {
     type Questions<'a> = Lookups<'a>;
     type Owned = Lookups<'static>;
     type Answers = LookedUp;
-    /// The verdict on each job, in the order of the request. There is a lookup for each job that
-    /// asks for one.
-    type Rest = Vec<TypedVerdict>;
+    /// The jobs, in the order of the request.
+    type Rest = Vec<CheckedJob>;
     type Error = ApiError;
 
-    fn read(
-        &self,
-        vocabulary: &Vocabulary,
-        meter: &Meter,
-    ) -> Result<Option<(Lookups<'_>, Vec<TypedVerdict>)>, ApiError> {
-        let Self { version, body, admitted, state } = self;
+    fn read(&self, vocabulary: &Vocabulary, meter: &Meter) -> BatchRead<'_, Self> {
+        let Self { version, body, admitted, is_counted, state } = self;
         if meter.charge(units_of_jobs(body, admitted.jobs_max)).is_err() {
             return Ok(None);
         }
@@ -92,26 +82,21 @@ impl Batch for MappingBatch {
                 (wire::Checked { enums_hold: true, question: Err(UNEXPECTED.into()) }, None)
             })
         })?;
-        admitted.charge_jobs(checked.len())?;
+        if !is_counted.swap(true, Ordering::Relaxed) {
+            admitted.charge_jobs(checked.len())?;
+        }
         // In all jobs, before any of them is answered (contract 6.4).
         let enums_hold = checked.iter().all(|(checked, _)| checked.enums_hold);
         if state.settings().unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
         let mut lookups = Vec::with_capacity(checked.len());
-        let verdicts = checked.into_iter().map(|(checked, id_type)| {
-            let verdict = match checked.question {
-                Ok(Some(lookup)) => {
-                    lookups.push(lookup);
-                    Verdict::Asks
-                }
-                Ok(None) => Verdict::Impossible,
-                Err(fault) => Verdict::Failed(fault),
-            };
-            (id_type, verdict)
+        let jobs = checked.into_iter().map(|(checked, id_type)| {
+            let lookup = checked.question;
+            (id_type, lookup.map(|lookup| lookup.map(|lookup| lookups.push(lookup)).is_some()))
         });
-        let verdicts = verdicts.collect();
-        Ok(Some((Lookups(lookups), verdicts)))
+        let jobs = jobs.collect();
+        Ok(Some((Lookups(lookups), jobs)))
     }
 
     fn into_owned(lookups: Lookups<'_>) -> Lookups<'static> {
@@ -121,35 +106,31 @@ impl Batch for MappingBatch {
     fn write(
         &self,
         rows: Rows<'_>,
-        verdicts: &Vec<TypedVerdict>,
+        jobs: &Vec<CheckedJob>,
         LookedUp { ranges, hits }: &LookedUp,
         meter: &Meter,
     ) -> Option<Pieces> {
         let Self { version, admitted, state, .. } = self;
-        meter.require(RESULT_UNITS * verdicts.len() as u64 + ROW_UNITS * hits.len() as u64).ok()?;
+        meter.require(RESULT_UNITS * jobs.len() as u64 + ROW_UNITS * hits.len() as u64).ok()?;
         request::add_rows(hits.len());
         // This only touches memory: a row that cannot be read fails where it is written.
         drop(contained(|| rows.read_ahead(hits)));
         let mut ranges = ranges.iter();
-        let room = wire::ROW_BYTES * verdicts.len().max(hits.len());
+        let room = wire::ROW_BYTES * jobs.len().max(hits.len());
         let mut out = Pieces::charged(state.answers().share(admitted.caller), room, hits.len());
         let mut tally = state.metrics().mapping_jobs.tally();
-        wire::array_in_pieces(&mut out, verdicts, |out, (id_type, verdict)| {
+        wire::array_in_pieces(&mut out, jobs, |out, (id_type, asks)| {
             // The rest of an answer is not written when the client has gone, nor when the answer is
             // refused.
             if meter.check().is_err() || out.refused().is_some() {
                 return;
             }
             let start = out.mark();
-            let text;
-            let result = match verdict {
-                Verdict::Failed(fault) => JobResult::Error(fault),
-                Verdict::Impossible => JobResult::NoMatch,
-                Verdict::Asks => match ranges.next() {
-                    Some(Err(fault)) => {
-                        text = text_of(*fault);
-                        JobResult::Error(&text)
-                    }
+            let result = match asks {
+                Err(fault) => JobResult::Error(fault),
+                Ok(false) => JobResult::NoMatch,
+                Ok(true) => match ranges.next() {
+                    Some(Err(fault)) => JobResult::Error(fault),
                     Some(Ok(range)) if !range.is_empty() => JobResult::Hits(&hits[range.clone()]),
                     Some(Ok(_)) | None => JobResult::NoMatch,
                 },
@@ -189,20 +170,4 @@ const JOB_BYTES_MIN: usize = 2;
 fn units_of_jobs(body: &[u8], jobs_max: usize) -> u64 {
     let jobs = (body.len() / JOB_BYTES_MIN).min(jobs_max);
     units_of_body(body) + JOB_UNITS * jobs as u64
-}
-
-/// The error of a job whose processing panicked (contract 4.18).
-const UNEXPECTED: &str = "There was an error while processing this job.";
-
-/// The error of a job whose lookup has a fault.
-fn text_of(fault: LookupFault) -> Fault {
-    match fault {
-        LookupFault::TooManyRows => {
-            format!("A job may find {JOB_ROWS_MAX} FIGIs; this one finds more.").into()
-        }
-        LookupFault::TooManyRowsInAll => {
-            format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.").into()
-        }
-        LookupFault::Panicked => UNEXPECTED.into(),
-    }
 }

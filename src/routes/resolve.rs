@@ -1,6 +1,6 @@
 //! `POST /resolve` says which row each identifier of a list means (contract 17).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use figdex_index::{Meter, Recognised, Resolution, ResolveBounds, Vocabulary};
 use warp::Filter;
@@ -9,8 +9,9 @@ use warp::reply::Response;
 
 use super::with;
 use crate::callers::error::OpenError;
+use crate::callers::limits::standing::Standing;
 use crate::callers::limits::{JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS};
-use crate::engine::{Batch, ListQuestions, Rows, Turns};
+use crate::engine::{Batch, BatchRead, ListQuestions, Rows, Turns};
 use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
 use crate::gate::{Body, Forms, Listed};
 use crate::http::pieces::Pieces;
@@ -27,13 +28,14 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
     gate::list(&state, request, async |call, forms| {
         let Call { admitted, body } = call;
         let body = body.read().await?;
-        let (engine, admitted) = (state.engine(), Arc::new(admitted));
+        let (engine, shared, window) = (state.engine(), state.clone(), Arc::default());
         let generation = engine.manifest().generation;
         let turns = Turns::new(&state.pools().answers, admitted.caller);
-        let (shared, of) = (state.clone(), admitted.clone());
-        let list = ListBatch { parameters, body, forms, generation, admitted: of, state: shared };
+        let counted = Arc::clone(&window);
+        let list =
+            ListBatch { parameters, body, forms, generation, admitted, counted, state: shared };
         let results = engine.answer(turns, list).await?;
-        Ok(Listed { results, generation, counted: admitted.list_counted_by() })
+        Ok(Listed { results, generation, counted: window.get().copied().flatten() })
     })
     .await
 }
@@ -45,7 +47,9 @@ struct ListBatch {
     forms: Forms,
     /// The number of the generation that answers.
     generation: u64,
-    admitted: Arc<Admitted>,
+    admitted: Admitted,
+    /// The window that counted the list, once it is counted: it is read again when its work waits.
+    counted: Arc<OnceLock<Option<Standing>>>,
     /// For the metrics, and the memory budget for answers.
     state: Arc<State>,
 }
@@ -71,11 +75,7 @@ impl Batch for ListBatch {
     type Rest = Outline;
     type Error = OpenError;
 
-    fn read(
-        &self,
-        vocabulary: &Vocabulary,
-        meter: &Meter,
-    ) -> Result<Option<(ListQuestions<'_>, Outline)>, OpenError> {
+    fn read(&self, vocabulary: &Vocabulary, meter: &Meter) -> BatchRead<'_, Self> {
         let jobs_max = self.admitted.list_jobs_max;
         let context = Context { vocabulary, jobs_max, meter };
         let list = match List::read(&self.body, self.forms.body, &self.parameters, context) {
@@ -94,7 +94,10 @@ impl Batch for ListBatch {
         }
         let has_jobs = jobs.is_some();
         let jobs = jobs.unwrap_or_default();
-        self.admitted.charge_list(jobs.len())?;
+        if self.counted.get().is_none() {
+            // Nobody else sets it meanwhile.
+            let _ = self.counted.set(self.admitted.charge_list(jobs.len())?);
+        }
         let mut inputs = Vec::new();
         let questions = jobs.into_iter().map(|job| {
             if self.forms.answer == Form::Csv {

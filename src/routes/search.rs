@@ -15,7 +15,7 @@ use crate::callers::error::ApiError;
 use crate::callers::limits::{INLINE_BODY_BYTES_MAX, PAGES_MAX, units_of_body};
 use crate::callers::version::Version;
 use crate::config::{SearchEnvelope, Settings, UnknownEnum};
-use crate::engine::{PageQuestion, RowOrder, Rows, Turns};
+use crate::engine::{PageQuestion, Rows, Turns};
 use crate::gate::call::{Incoming, incoming};
 use crate::gate::{Action, Body};
 use crate::state::State;
@@ -133,6 +133,7 @@ impl AskedPage {
         if settings.unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
+        let is_filter = endpoint == Endpoint::Filter;
         let invalid_start = || SearchResult::Error(INVALID_START.into());
         Ok(match question.and_then(|search| Ok((search, request.start()?))) {
             Ok((Some(search), start)) => {
@@ -144,13 +145,13 @@ impl AskedPage {
                 };
                 let pages = cursor.map_or(0, |cursor| cursor.pages) + 1;
                 let after = cursor.map(|cursor| cursor.place);
-                let question = PageQuestion { search, order: endpoint.order(), after };
+                let question = PageQuestion { search, is_filter, after };
                 Ok(Self { question, query, pages })
             }
             // A question that finds nothing has no second page (contract 11.5).
             Ok((None, Some(_))) => Err(invalid_start()),
             Ok((None, None)) => {
-                let total = (endpoint == Endpoint::Filter).then_some(0);
+                let total = is_filter.then_some(0);
                 Err(SearchResult::Rows { hits: Vec::new(), next: None, total })
             }
             Err(fault) => Err(SearchResult::Error(fault)),
@@ -163,13 +164,6 @@ impl Endpoint {
         match self {
             Self::Search => Action::Search(version),
             Self::Filter => Action::Filter(version),
-        }
-    }
-
-    fn order(self) -> RowOrder {
-        match self {
-            Self::Search => RowOrder::BestFirst,
-            Self::Filter => RowOrder::ByFigi,
         }
     }
 

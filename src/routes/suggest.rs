@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Fetched, RowSource, Suggestion, Vocabulary};
+use figdex_index::{Begun, Fetched, RowSource, Suggestion, Vocabulary};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -39,7 +39,7 @@ async fn answer(caller: Caller, query: &str, state: &State) -> Result<Vec<u8>, O
         return Ok(written((&Fetched::default(), engine.vocabulary()), text, &[]));
     }
     let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
-    let question = Suggestions::new(suggest, limit);
+    let question = Suggestions { suggest, limit, begun: Begun::default() };
     let asked = engine.ask(turns, question, move |question: &Suggestions, rows, found| {
         written((&rows, of.vocabulary()), question.suggest.keywords.text(), &found)
     });

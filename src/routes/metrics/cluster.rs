@@ -2,18 +2,16 @@
 
 use std::fmt::Error;
 
-use figdex_opensearch::client::{HostState, LATENCY_BUCKETS};
+use figdex_opensearch::client::{Client, HostState, LATENCY_BUCKETS};
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::family::{counters, gauges};
-use crate::engine::ClusterCalls;
 
 /// Adds the metrics of the calls to a cluster, and whether it answers.
-pub(super) fn register(page: &mut Registry, answers: bool, calls: ClusterCalls) {
-    let ClusterCalls { hosts, repeated } = calls;
-    let answers = u64::from(answers);
+pub(super) fn register(page: &mut Registry, answers: bool, client: &Client) {
+    let (answers, hosts) = (u64::from(answers), client.hosts());
     let help = "1 while the cluster answers for the whole served index, else 0";
     page.register("opensearch_index_answers", help, gauges::<String, 0>([([], answers)]));
     let of = |name: &str| [("host", name.to_owned())];
@@ -24,7 +22,7 @@ pub(super) fn register(page: &mut Registry, answers: bool, calls: ClusterCalls) 
     let help = "Number of calls to a host of the cluster that got no answer";
     page.register("opensearch_failures", help, counters(failed));
     let help = "Number of calls that were made again with another host of the cluster";
-    page.register("opensearch_repeats", help, counters::<String, 0>([([], repeated)]));
+    page.register("opensearch_repeats", help, counters::<String, 0>([([], client.repeated())]));
     let help = "Time of calls to a host of the cluster";
     page.register_with_unit("opensearch_call_duration", help, Unit::Seconds, Durations(hosts));
 }
