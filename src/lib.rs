@@ -13,12 +13,12 @@
 //! | `wire` | the JSON of requests and answers, a file for each shape of `docs/contract.md` |
 //! | `openapi` | the same shapes as a document, for `GET /schema` |
 //! | `state` | all that requests share |
+//! | `engine` | which engine answers a question, and when its work waits |
 //! | `config` | flags, environment and file, resolved to settings |
 //! | `serve` | connections: accepting, TLS, timeouts and bounds |
 //! | `capacity` | the threads for heavy work, and the memory of bodies and answers |
 //! | `observe` | the log and the metrics |
 //! | `callers` | who asks and what they may: keys, rates, bounds, versions, the errors of a request |
-//! | `engine` | which engine answers, and when its work waits |
 //! | `request` | the request that is being answered |
 //! | `http` | plain HTTP: other origins, compression, answers in pieces, qualities in headers |
 //! | `stamp` | stamps of watched files |

@@ -14,7 +14,7 @@ use crate::capacity::budget::Budget;
 use crate::capacity::pool::Pools;
 use crate::config::Settings;
 use crate::engine::Engine;
-use crate::engine::copy::{Standing, Standings};
+use crate::engine::copy::{CopyStatus, WatchedCopy};
 use crate::observe::Observer;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
@@ -36,7 +36,7 @@ pub struct State {
     /// The last build of the index, as the index folder has it.
     last_build: Mutex<Option<BuildRecord>>,
     /// Set when the index is a copy of one in object storage.
-    storage: OnceLock<Standings>,
+    copy: OnceLock<WatchedCopy>,
     /// Set when clients are served over TLS.
     tls: OnceLock<Arc<Tls>>,
     /// The settings at the start. Those of `limits` may have changed since.
@@ -72,7 +72,7 @@ impl State {
             damaged: Mutex::default(),
             damage_found: Notify::new(),
             last_build: Mutex::default(),
-            storage: OnceLock::new(),
+            copy: OnceLock::new(),
             tls: OnceLock::new(),
             settings,
         }
@@ -135,14 +135,14 @@ impl State {
     }
 
     /// Notes that the index is a copy of one in object storage.
-    pub(crate) fn copies(&self, storage: Standings) {
+    pub(crate) fn copies(&self, copy: WatchedCopy) {
         // Set once, at the start.
-        let _ = self.storage.set(storage);
+        let _ = self.copy.set(copy);
     }
 
     /// The relation of the copy to the storage; `None` when the index is not a copy.
-    pub(crate) fn storage(&self) -> Option<Standing> {
-        self.storage.get().map(|standing| standing())
+    pub(crate) fn copy_status(&self) -> Option<CopyStatus> {
+        self.copy.get().map(|copy| copy())
     }
 
     /// Notes the certificate with which clients are served.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The relation of the copy of a server to the storage, for operators.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct CopyStatus {
     /// `current`, `fetching`, `behind` or `unknown`.
     pub(crate) state: &'static str,
     /// The reason why the copy is behind, or why that is not known.
@@ -24,5 +24,5 @@ pub(crate) struct Standing {
     pub(crate) failures: u64,
 }
 
-/// Gives the standing at this moment.
-pub(crate) type Standings = Arc<dyn Fn() -> Standing + Send + Sync>;
+/// Gives the relation at this moment.
+pub(crate) type WatchedCopy = Arc<dyn Fn() -> CopyStatus + Send + Sync>;

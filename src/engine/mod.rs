@@ -1,6 +1,31 @@
-//! The engine room: the only code that knows which engine answers.
+//! The engine room: the only code that knows which engine answers, and when its work waits.
+//!
+//! A request takes its [`Engine`] once, and asks it questions that are types: either engine answers
+//! the same ones, with rows that the same code writes.
+//!
+//! | file | task |
+//! |---|---|
+//! | `answer` | asks whichever engine there is, and has the answer written |
+//! | `questions` | questions, each with the way to ask either engine |
+//! | `lookups`, `list` | questions that borrow from the body of a request |
+//! | `which` | the engine: an index on this machine, or one in a cluster |
+//! | `rows` | the rows of an answer, in the index or fetched from a cluster |
+//! | `turn` | work that is done at once, or else in a turn |
+//! | `copy` | the copy of an index in object storage |
 
+mod answer;
 pub(crate) mod copy;
+mod list;
+mod lookups;
+mod questions;
+mod rows;
+mod turn;
 mod which;
 
+pub(crate) use self::answer::{Batch, BatchRead};
+pub(crate) use self::list::ListQuestions;
+pub(crate) use self::lookups::{LookedUp, Lookups};
+pub(crate) use self::questions::{Example, OneInstrument, PageQuestion, Suggestions};
+pub(crate) use self::rows::Rows;
+pub(crate) use self::turn::Turns;
 pub use self::which::Engine;

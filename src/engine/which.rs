@@ -1,10 +1,10 @@
-//! The engine that answers: an index on this machine, or one in a cluster. Both take the same
-//! questions, and answer with rows that are written by the same code.
+//! The engine that answers: an index on this machine, or one in a cluster; and the facts about it.
 
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Manifest, Vocabulary};
+use figdex_index::{Catalogue, Manifest, Uses, Vocabulary};
 use figdex_opensearch::Generation;
+use figdex_opensearch::client::Client;
 
 /// One generation of an index, wherever it is. A request asks for it once and keeps it, so that its
 /// answer is from one generation.
@@ -47,6 +47,24 @@ impl Engine {
         match self {
             Self::Local(catalogue) => catalogue.vocabulary(),
             Self::OpenSearch(generation) => generation.vocabulary(),
+        }
+    }
+
+    /// The uses of each cache of answers; `None` when this server keeps none.
+    pub(crate) fn caches(&self) -> Option<[(&'static str, Uses); 3]> {
+        let index = self.local()?;
+        Some([
+            ("totals", index.totals_uses()),
+            ("suggestions", index.suggest_uses()),
+            ("facets", index.facets_uses()),
+        ])
+    }
+
+    /// The client of the cluster, for its counts; `None` when there is no cluster.
+    pub(crate) fn client(&self) -> Option<&Client> {
+        match self {
+            Self::Local(_) => None,
+            Self::OpenSearch(generation) => Some(generation.client()),
         }
     }
 }

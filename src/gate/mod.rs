@@ -244,9 +244,8 @@ fn admit(
         return Err(ApiError::InvalidMethod { allow });
     }
     let key = state.keys().admit(headers)?.map(|key| {
-        let id = key.id;
-        request::set_key(key);
-        id
+        request::set_key(key.name.clone());
+        key.id
     });
     let (is_accepted, is_readable) = match action {
         Action::List => {

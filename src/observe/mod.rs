@@ -3,6 +3,7 @@
 //! request's method, route template, status, rows, time, id and the name of its key, and never its
 //! path, its key, its query or its body. The log has its address too, if the operator asks for it.
 
+pub(crate) mod contained;
 pub(crate) mod jobs;
 mod labels;
 pub(crate) mod log;

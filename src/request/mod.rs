@@ -12,8 +12,6 @@ mod route;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::callers::auth::ValidKey;
-
 pub(crate) use self::id::{Ids, REQUEST_ID, RequestId};
 pub(crate) use self::route::Route;
 
@@ -26,7 +24,8 @@ tokio::task_local! {
 pub(crate) struct Request {
     id: RequestId,
     route: OnceLock<Route>,
-    key: OnceLock<Arc<ValidKey>>,
+    /// The name of its key.
+    key: OnceLock<Arc<str>>,
     rows: AtomicU64,
 }
 
@@ -46,7 +45,7 @@ impl Request {
 
     /// The name of the key that came with the request.
     pub(crate) fn key(&self) -> Option<&str> {
-        self.key.get().map(|key| &*key.name)
+        self.key.get().map(|name| &**name)
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -74,10 +73,10 @@ pub(crate) fn set_route(route: Route) {
     debug_assert_ne!(is_first, Ok(false), "a request has two routes: {route}");
 }
 
-/// Sets the key of the current request.
-pub(crate) fn set_key(key: Arc<ValidKey>) {
+/// Sets the name of the key of the current request.
+pub(crate) fn set_key(name: Arc<str>) {
     // Outside of a request nobody asks for it.
-    CURRENT.try_with(|request| request.key.set(key).ok()).ok();
+    CURRENT.try_with(|request| request.key.set(name).ok()).ok();
 }
 
 /// Counts rows of the current request's answer.

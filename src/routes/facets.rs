@@ -3,23 +3,21 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Meter};
-use figdex_opensearch::Generation;
+use figdex_index::FacetQuestion;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use super::unanswered;
 use super::with;
 use crate::callers::Caller;
-use crate::callers::error::{ApiError, OpenError};
+use crate::callers::error::OpenError;
 use crate::callers::limits::Span;
-use crate::engine::Engine;
+use crate::engine::Turns;
+use crate::gate;
 use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
 use crate::wire::facets::{FacetsRequest, write};
-use crate::{gate, request};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let query = warp::query::raw().or(warp::any().map(String::new)).unify();
@@ -35,54 +33,13 @@ async fn answer(caller: Caller, query: &str, state: &State) -> Result<Vec<u8>, O
     let (engine, settings) = (state.engine(), state.settings());
     let request = FacetsRequest::parse(query, engine.vocabulary(), settings.unknown_enum);
     let request = request.map_err(OpenError::Invalid)?;
-    let catalogue = match engine {
-        Engine::Local(catalogue) => catalogue,
-        Engine::OpenSearch(generation) => return facets_of(&generation, &request).await,
-    };
-    if let Some(json) = facets(&catalogue, &request, &Meter::inline())? {
-        return Ok(json);
+    let FacetsRequest { question, limit, is_impossible } = request;
+    if is_impossible {
+        return Ok(write(engine.vocabulary(), &question, limit, None));
     }
-    let json = state
-        .pools()
-        .answers
-        .run_metered(caller, move |meter| facets(&catalogue, &request, meter))
-        .await??;
-    // In a turn it has no bound, and ends early only when the client has gone.
-    Ok(json.ok_or(ApiError::Unavailable)?)
-}
-
-/// The facets of a cluster as JSON.
-async fn facets_of(generation: &Generation, request: &FacetsRequest) -> Result<Vec<u8>, OpenError> {
-    let found = match request.is_impossible {
-        true => None,
-        false => {
-            let id = request::id();
-            let found = generation.facets(&request.question, Some(id.as_str())).await;
-            Some(found.map_err(unanswered)?)
-        }
-    };
-    let mut out = Vec::new();
-    write(&mut out, generation.vocabulary(), request, found.as_ref());
-    Ok(out)
-}
-
-/// The facets as JSON; `None` when they take more work than the meter allows.
-fn facets(
-    catalogue: &Catalogue,
-    request: &FacetsRequest,
-    meter: &Meter,
-) -> Result<Option<Vec<u8>>, ApiError> {
-    let mut out = Vec::new();
-    if request.is_impossible {
-        write(&mut out, catalogue.vocabulary(), request, None);
-        return Ok(Some(out));
-    }
-    let found = catalogue.facets(&request.question, meter).map_err(|error| {
-        tracing::error!(%error, request_id = %request::id(), "counting facets failed");
-        ApiError::Internal
-    })?;
-    Ok(found.map(|found| {
-        write(&mut out, catalogue.vocabulary(), request, Some(&found));
-        out
-    }))
+    let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
+    let asked = engine.ask(turns, question, move |question: &FacetQuestion, _, found| {
+        write(of.vocabulary(), question, limit, Some(&found))
+    });
+    Ok(asked.await?)
 }

@@ -17,7 +17,7 @@ use warp::reply::Response;
 
 use super::with;
 use crate::callers::error::ApiError;
-use crate::engine::copy::Standing;
+use crate::engine::copy::CopyStatus;
 use crate::gate;
 use crate::gate::reply::JSON;
 use crate::request::Route;
@@ -50,8 +50,8 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
         let engine = state.engine();
         let mut facts = published(engine.manifest(), Timestamp::now());
         facts["status"] = status(&state).into();
-        if let Some(standing) = state.storage() {
-            facts["storage"] = storage(&standing);
+        if let Some(copy) = state.copy_status() {
+            facts["storage"] = storage(&copy);
         }
         (Route::Ready, facts)
     });
@@ -59,14 +59,14 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 /// The relation of the copy to the storage.
-pub(super) fn storage(standing: &Standing) -> Value {
+pub(super) fn storage(copy: &CopyStatus) -> Value {
     json!({
-        "state": standing.state,
-        "reason": standing.reason,
-        "published": standing.published,
-        "behind_seconds": standing.behind.as_secs(),
-        "fetched_bytes": standing.fetched_bytes,
-        "missing_bytes": standing.missing_bytes,
+        "state": copy.state,
+        "reason": copy.reason,
+        "published": copy.published,
+        "behind_seconds": copy.behind.as_secs(),
+        "fetched_bytes": copy.fetched_bytes,
+        "missing_bytes": copy.missing_bytes,
     })
 }
 

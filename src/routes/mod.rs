@@ -2,7 +2,6 @@
 //! (chapter 16). Each has a file; search and filter, which differ little, share one.
 
 mod about;
-mod contained;
 mod facets;
 mod health;
 mod instruments;
@@ -19,7 +18,6 @@ mod values;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use tokio::time::Instant;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::HeaderMap;
@@ -27,19 +25,7 @@ use warp::path::Tail;
 use warp::reply::Response;
 
 use crate::callers::error::ApiError;
-use crate::observe::log::seldom::Seldom;
 use crate::state::State;
-
-/// The error of a request that a cluster did not answer. The log says why, once in a while: without
-/// a cluster, every request is refused.
-fn unanswered(error: figdex_opensearch::Error) -> ApiError {
-    static UNANSWERED: Seldom = Seldom::new();
-    if let Some(others) = UNANSWERED.occurs(Instant::now()) {
-        let (reason, request_id) = (figdex_index::chain(&error), crate::request::id());
-        tracing::error!(reason, %request_id, others, "the cluster did not answer");
-    }
-    ApiError::Unavailable
-}
 
 /// The whole server on one address. A path that no route takes is answered with 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {

@@ -4,23 +4,18 @@
 
 use std::sync::Arc;
 
-use figdex_index::Fetched;
-use figdex_index::{
-    Catalogue, Hit, INLINE_UNITS_MAX, Meter, Place, RowSource, Search, TakesMore, Vocabulary,
-};
-use figdex_opensearch::Generation;
+use figdex_index::{Fetched, INLINE_UNITS_MAX, Meter, Page, Place, RowSource, Vocabulary};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use super::unanswered;
 use super::with;
 use crate::callers::Caller;
 use crate::callers::error::ApiError;
-use crate::callers::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX, units_of_body};
+use crate::callers::limits::{INLINE_BODY_BYTES_MAX, PAGES_MAX, units_of_body};
 use crate::callers::version::Version;
 use crate::config::{SearchEnvelope, Settings, UnknownEnum};
-use crate::engine::Engine;
+use crate::engine::{PageQuestion, Rows, Turns};
 use crate::gate::call::{Incoming, incoming};
 use crate::gate::{Action, Body};
 use crate::state::State;
@@ -68,8 +63,7 @@ async fn handle(
     .await
 }
 
-/// The answer to a body: made at once when it takes little work, else in a turn, because common
-/// words match many rows.
+/// The answer to a body. Common words match many rows, so that it may wait for a turn.
 async fn answer(
     caller: Caller,
     endpoint: Endpoint,
@@ -77,186 +71,93 @@ async fn answer(
     body: Body,
     state: &Arc<State>,
 ) -> Result<Vec<u8>, ApiError> {
-    let catalogue = match state.engine() {
-        Engine::Local(catalogue) => catalogue,
-        Engine::OpenSearch(generation) => {
-            let (is_small, shared, cluster) =
-                (body.len() <= INLINE_BODY_BYTES_MAX, state.clone(), generation.clone());
-            let read = move || {
-                let (vocabulary, settings) = (cluster.vocabulary(), shared.settings());
-                Question::read(endpoint, version, &body, vocabulary, settings)
-            };
-            let question =
-                if is_small { read()? } else { state.pools().answers.run(caller, read).await?? };
-            return question.answer_of(&generation).await;
+    let (engine, turns) = (state.engine(), Turns::new(&state.pools().answers, caller));
+    let read_at_once = if body.len() > INLINE_BODY_BYTES_MAX { 0 } else { INLINE_UNITS_MAX };
+    let (of, shared) = (engine.clone(), state.clone());
+    let read = move |meter: &Meter| {
+        if meter.charge(units_of_body(&body)).is_err() {
+            return Ok(None);
         }
+        AskedPage::read(endpoint, version, &body, of.vocabulary(), shared.settings()).map(Some)
     };
-    let answer = if body.len() > INLINE_BODY_BYTES_MAX {
-        let shared = state.clone();
-        let read_and_answer = move |meter: &Meter| {
-            meter.charge(units_of_body(&body)).map_err(|TakesMore| ApiError::Unavailable)?;
-            let (vocabulary, settings) = (catalogue.vocabulary(), shared.settings());
-            let question = Question::read(endpoint, version, &body, vocabulary, settings)?;
-            question.answer(&catalogue, meter)
-        };
-        state.pools().answers.run_metered(caller, read_and_answer).await??
-    } else {
-        let (vocabulary, settings) = (catalogue.vocabulary(), state.settings());
-        let question = Question::read(endpoint, version, &body, vocabulary, settings)?;
-        drop(body);
-        match question.answer(&catalogue, &Meter::of(endpoint.inline_units()))? {
-            Some(answer) => Some(answer),
-            None => {
-                let answer = move |meter: &Meter| question.answer(&catalogue, meter);
-                state.pools().answers.run_metered(caller, answer).await??
-            }
-        }
+    let asked = turns.beyond(read_at_once).work(read).await?;
+    let envelope = state.settings().search_envelope;
+    let AskedPage { question, query, pages } = match asked {
+        Ok(asked) => asked,
+        Err(result) => return Ok(written(version, envelope, &Fetched::default(), &result)),
     };
-    // In a turn it has no bound, and ends early only when the client has gone.
-    answer.ok_or(ApiError::Unavailable)
+    let write = move |_: &PageQuestion, rows: Rows<'_>, (page, total): (Page<Place>, _)| {
+        request::add_rows(page.hits.len());
+        let next = page.next.filter(|_| pages < PAGES_MAX);
+        let next = next.map(|place| Cursor { pages, place }.encode(query));
+        let result = SearchResult::Rows { hits: page.hits, next, total };
+        written(version, envelope, &rows, &result)
+    };
+    engine.ask(turns.beyond(endpoint.inline_units()), question, write).await
 }
 
-/// A request that was read and checked.
-struct Question {
-    endpoint: Endpoint,
+fn written(
     version: Version,
-    /// The page that is asked for; or else the result without asking.
-    asked: Result<Asked, SearchResult>,
     envelope: SearchEnvelope,
+    rows: &impl RowSource,
+    result: &SearchResult,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    search_result::write(&mut out, version, envelope, rows, result);
+    out
 }
 
 /// A page that is asked for.
-struct Asked {
-    search: Search,
+struct AskedPage {
+    question: PageQuestion,
     query: QueryDigest,
-    /// The place after which it begins.
-    after: Option<Place>,
     /// Its number, from 1.
     pages: u8,
 }
 
-impl Question {
+impl AskedPage {
+    /// The page that a body asks for; or else the result without asking.
+    ///
+    /// # Errors
+    /// The error of the whole request.
     fn read(
         endpoint: Endpoint,
         version: Version,
         body: &[u8],
         vocabulary: &Vocabulary,
         settings: &Settings,
-    ) -> Result<Self, ApiError> {
+    ) -> Result<Result<Self, SearchResult>, ApiError> {
         let request = SearchRequest::parse(body, version)?;
         let several = if settings.strict_contract { Several::No } else { Several::Yes };
         let Checked { enums_hold, question } = request.check(vocabulary, several);
         if settings.unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
-        let asked = match question.and_then(|search| Ok((search, request.start()?))) {
+        let is_filter = endpoint == Endpoint::Filter;
+        let invalid_start = || SearchResult::Error(INVALID_START.into());
+        Ok(match question.and_then(|search| Ok((search, request.start()?))) {
             Ok((Some(search), start)) => {
-                Asked::new(endpoint.name(version), search, start.as_deref(), vocabulary)
+                let query = QueryDigest::new(endpoint.name(version), &search, vocabulary);
+                let cursor = match start.map(|start| Cursor::decode(&start, query)) {
+                    None => None,
+                    Some(None) => return Ok(Err(invalid_start())),
+                    Some(cursor) => cursor,
+                };
+                let pages = cursor.map_or(0, |cursor| cursor.pages) + 1;
+                let after = cursor.map(|cursor| cursor.place);
+                let question = PageQuestion { search, is_filter, after };
+                Ok(Self { question, query, pages })
             }
             // A question that finds nothing has no second page (contract 11.5).
-            Ok((None, Some(_))) => Err(SearchResult::Error(INVALID_START.into())),
+            Ok((None, Some(_))) => Err(invalid_start()),
             Ok((None, None)) => {
-                let total = (endpoint == Endpoint::Filter).then_some(0);
+                let total = is_filter.then_some(0);
                 Err(SearchResult::Rows { hits: Vec::new(), next: None, total })
             }
             Err(fault) => Err(SearchResult::Error(fault)),
-        };
-        Ok(Self { endpoint, version, asked, envelope: settings.search_envelope })
-    }
-
-    /// The answer of a catalogue; `None` when it takes more work than the meter allows.
-    fn answer(&self, catalogue: &Catalogue, meter: &Meter) -> Result<Option<Vec<u8>>, ApiError> {
-        let asked = match &self.asked {
-            Ok(asked) => asked,
-            Err(result) => return Ok(Some(self.written(catalogue, result))),
-        };
-        let found = self.page(asked, catalogue, meter).map_err(|error| {
-            tracing::error!(%error, request_id = %request::id(), "a search failed");
-            ApiError::Internal
-        })?;
-        Ok(found.map(|found| self.written(catalogue, &asked.result(found))))
-    }
-
-    fn page(
-        &self,
-        Asked { search, after, .. }: &Asked,
-        catalogue: &Catalogue,
-        meter: &Meter,
-    ) -> figdex_index::Result<Option<Found>> {
-        match self.endpoint {
-            Endpoint::Search => {
-                let page = catalogue.search(search, *after, PAGE_ROWS_MAX, meter)?;
-                Ok(page.map(|page| (page.hits, page.next, None)))
-            }
-            Endpoint::Filter => {
-                let after = after.map(|place| place.figi);
-                let Some(total) = catalogue.count(search, meter)? else { return Ok(None) };
-                let page = catalogue.filter(search, after, PAGE_ROWS_MAX, meter)?;
-                Ok(page.map(|page| (page.hits, page.next.map(Place::of_figi), Some(total))))
-            }
-        }
-    }
-
-    /// The answer of a cluster.
-    async fn answer_of(&self, generation: &Generation) -> Result<Vec<u8>, ApiError> {
-        let asked = match &self.asked {
-            Ok(asked) => asked,
-            Err(result) => return Ok(self.written(&Fetched::default(), result)),
-        };
-        let (search, id) = (&asked.search, request::id());
-        let id = Some(id.as_str());
-        let found = match self.endpoint {
-            Endpoint::Search => {
-                let found = generation.search(search, asked.after, PAGE_ROWS_MAX, id).await;
-                found.map(|(rows, page)| (rows, (page.hits, page.next, None)))
-            }
-            Endpoint::Filter => {
-                let after = asked.after.map(|place| place.figi);
-                let found = generation.filter(search, after, PAGE_ROWS_MAX, id).await;
-                found.map(|(rows, page, total)| {
-                    (rows, (page.hits, page.next.map(Place::of_figi), Some(total)))
-                })
-            }
-        };
-        let (rows, found) = found.map_err(unanswered)?;
-        Ok(self.written(&rows, &asked.result(found)))
-    }
-
-    fn written(&self, rows: &impl RowSource, result: &SearchResult) -> Vec<u8> {
-        let mut out = Vec::new();
-        search_result::write(&mut out, self.version, self.envelope, rows, result);
-        out
+        })
     }
 }
-
-impl Asked {
-    /// The page that a request asks for; or else the result that says why not.
-    fn new(
-        endpoint: &str,
-        search: Search,
-        start: Option<&str>,
-        vocabulary: &Vocabulary,
-    ) -> Result<Self, SearchResult> {
-        let query = QueryDigest::new(endpoint, &search, vocabulary);
-        let after = match start.map(|start| Cursor::decode(start, query)) {
-            None => None,
-            Some(Some(cursor)) => Some(cursor),
-            Some(None) => return Err(SearchResult::Error(INVALID_START.into())),
-        };
-        let pages = after.map_or(0, |cursor| cursor.pages) + 1;
-        Ok(Self { search, query, after: after.map(|cursor| cursor.place), pages })
-    }
-
-    fn result(&self, (hits, next, total): Found) -> SearchResult {
-        request::add_rows(hits.len());
-        let next = next.filter(|_| self.pages < PAGES_MAX);
-        let next = next.map(|place| Cursor { pages: self.pages, place }.encode(self.query));
-        SearchResult::Rows { hits, next, total }
-    }
-}
-
-/// A page's hits, the place of its last row if more follow, and a filter's count of all.
-type Found = (Vec<Hit>, Option<Place>, Option<u64>);
 
 impl Endpoint {
     fn action(self, version: Version) -> Action {

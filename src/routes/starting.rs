@@ -11,39 +11,38 @@ use warp::reply::Response;
 use super::metrics::{self, text};
 use super::{health, with};
 use crate::callers::error::ApiError;
-use crate::engine::copy::Standings;
+use crate::engine::copy::WatchedCopy;
 use crate::gate;
 use crate::request::Route;
 
 /// The routes of an address, with those for operators if it has them.
-pub(crate) fn service(standings: &Standings, is_for_operators: bool) -> BoxedFilter<(Response,)> {
+pub(crate) fn service(copy: &WatchedCopy, is_for_operators: bool) -> BoxedFilter<(Response,)> {
     let health = warp::path!("healthz").map(move || {
         let facts = if is_for_operators { health::build() } else { health::version() };
         (Route::Health, facts)
     });
-    let ready =
-        warp::path!("readyz").and(with(standings.clone())).map(move |standings: Standings| {
-            let mut facts = json!({"status": "starting"});
-            if is_for_operators {
-                facts["storage"] = health::storage(&standings());
-            }
-            (Route::Ready, facts)
-        });
+    let ready = warp::path!("readyz").and(with(copy.clone())).map(move |copy: WatchedCopy| {
+        let mut facts = json!({"status": "starting"});
+        if is_for_operators {
+            facts["storage"] = health::storage(&copy());
+        }
+        (Route::Ready, facts)
+    });
     let known = health::answering(health.or(ready).unify().boxed());
     let unknown = warp::path::tail().map(|_: Tail| Response::from(ApiError::Unavailable));
     if !is_for_operators {
         return known.or(unknown).unify().boxed();
     }
-    let metrics = warp::path!("metrics").and(warp::method()).and(with(standings.clone()));
-    let metrics = metrics.map(|method: Method, standings: Standings| page(&method, &standings));
+    let metrics = warp::path!("metrics").and(warp::method()).and(with(copy.clone()));
+    let metrics = metrics.map(|method: Method, copy: WatchedCopy| page(&method, &copy));
     known.or(metrics).unify().or(unknown).unify().boxed()
 }
 
-fn page(method: &Method, standings: &Standings) -> Response {
+fn page(method: &Method, copy: &WatchedCopy) -> Response {
     if let Err(error) = gate::read_only(Route::Metrics, method) {
         return error.into();
     }
-    let mut reply = Response::new(text::render_starting(&standings()).into());
+    let mut reply = Response::new(text::render_starting(&copy()).into());
     reply.headers_mut().insert(header::CONTENT_TYPE, metrics::OPEN_METRICS);
     reply
 }

@@ -3,18 +3,16 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Begun, Catalogue, Meter, RowSource, Suggestion, Vocabulary};
-use figdex_opensearch::Generation;
+use figdex_index::{Begun, Fetched, RowSource, Suggestion, Vocabulary};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use super::unanswered;
 use super::with;
 use crate::callers::Caller;
-use crate::callers::error::{ApiError, OpenError};
+use crate::callers::error::OpenError;
 use crate::callers::limits::Span;
-use crate::engine::Engine;
+use crate::engine::{Suggestions, Turns};
 use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
@@ -35,65 +33,22 @@ async fn answer(caller: Caller, query: &str, state: &State) -> Result<Vec<u8>, O
     let (engine, settings) = (state.engine(), state.settings());
     let request = SuggestRequest::parse(query, engine.vocabulary(), settings.unknown_enum);
     let request = request.map_err(OpenError::Invalid)?;
-    let catalogue = match engine {
-        Engine::Local(catalogue) => catalogue,
-        Engine::OpenSearch(generation) => return suggestions_of(&generation, &request).await,
-    };
-    let mut begun = Begun::default();
-    if let Some(json) = suggestions(&catalogue, &request, &mut begun, &Meter::inline())? {
-        return Ok(json);
+    let SuggestRequest { suggest, limit, is_impossible } = request;
+    if is_impossible {
+        let text = suggest.keywords.text();
+        return Ok(written((&Fetched::default(), engine.vocabulary()), text, &[]));
     }
-    // The turn goes on where the work stopped here.
-    let json = state
-        .pools()
-        .answers
-        .run_metered(caller, move |meter| suggestions(&catalogue, &request, &mut begun, meter))
-        .await??;
-    // In a turn it has no bound, and ends early only when the client has gone.
-    Ok(json.ok_or(ApiError::Unavailable)?)
+    let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
+    let question = Suggestions { suggest, limit, begun: Begun::default() };
+    let asked = engine.ask(turns, question, move |question: &Suggestions, rows, found| {
+        written((&rows, of.vocabulary()), question.suggest.keywords.text(), &found)
+    });
+    Ok(asked.await?)
 }
 
-/// The suggestions of a cluster as JSON.
-async fn suggestions_of(
-    generation: &Generation,
-    request: &SuggestRequest,
-) -> Result<Vec<u8>, OpenError> {
-    let (rows, found) = match request.is_impossible {
-        true => Default::default(),
-        false => {
-            let id = request::id();
-            let found = generation.suggest(&request.suggest, request.limit, Some(id.as_str()));
-            found.await.map_err(unanswered)?
-        }
-    };
-    Ok(written((&rows, generation.vocabulary()), request, &found))
-}
-
-/// The suggestions as JSON; `None` when they take more work than the meter allows.
-fn suggestions(
-    catalogue: &Catalogue,
-    request: &SuggestRequest,
-    begun: &mut Begun,
-    meter: &Meter,
-) -> Result<Option<Vec<u8>>, ApiError> {
-    let found = match request.is_impossible {
-        true => Ok(Some(Vec::new())),
-        false => catalogue.suggest(&request.suggest, request.limit, begun, meter),
-    };
-    let found = found.map_err(|error| {
-        tracing::error!(%error, request_id = %request::id(), "a suggestion failed");
-        ApiError::Internal
-    })?;
-    Ok(found.map(|found| written((catalogue, catalogue.vocabulary()), request, &found)))
-}
-
-fn written(
-    rows: (&impl RowSource, &Vocabulary),
-    request: &SuggestRequest,
-    found: &[Suggestion],
-) -> Vec<u8> {
+fn written(rows: (&impl RowSource, &Vocabulary), text: &str, found: &[Suggestion]) -> Vec<u8> {
     request::add_rows(found.len());
     let mut out = Vec::new();
-    wire::suggestions(&mut out, rows, request.suggest.keywords.text(), found);
+    wire::suggestions(&mut out, rows, text, found);
     out
 }

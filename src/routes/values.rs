@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::{IdType, Property};
+use figdex_index::{IdType, Meter, Property};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -12,6 +12,7 @@ use super::with;
 use crate::callers::Caller;
 use crate::callers::error::ApiError;
 use crate::callers::version::Version;
+use crate::engine::Turns;
 use crate::gate::Action;
 use crate::gate::call::{Incoming, incoming};
 use crate::state::State;
@@ -34,9 +35,9 @@ async fn handle(version: Version, key: String, request: Incoming, state: Arc<Sta
     .await
 }
 
-/// The most values that are written on a serving thread, in less than 0.2 ms: a few times as many
-/// as any property has in known data. No request can make them more: only the data can.
-const INLINE_VALUES_MAX: usize = 4_000;
+/// Units of work of writing a value. So a serving thread writes about 4,000: a few times as many as
+/// any property has in known data. No request can make them more: only the data can.
+const VALUE_UNITS: u64 = 6;
 
 async fn answer(
     caller: Caller,
@@ -50,11 +51,12 @@ async fn answer(
     let property = Property::from_name(key).filter(|property| version.has_values_of(*property));
     let property = property.ok_or(ApiError::BadRequest)?;
     let engine = state.engine();
-    if engine.vocabulary().values(property).len() <= INLINE_VALUES_MAX {
-        return Ok(wire::values(engine.vocabulary().values(property)));
-    }
-    let write = move || wire::values(engine.vocabulary().values(property));
-    state.pools().answers.run(caller, write).await
+    let write = move |meter: &Meter| {
+        let values = engine.vocabulary().values(property);
+        let is_allowed = meter.charge(VALUE_UNITS * values.len() as u64).is_ok();
+        Ok(is_allowed.then(|| wire::values(values)))
+    };
+    Turns::new(&state.pools().answers, caller).work(write).await
 }
 
 /// The idTypes of a version, sorted like all lists of values (contract 7.4, 7.6).

@@ -81,25 +81,26 @@ fn facets(names: &str) -> Result<Vec<Facet>, Fault> {
     Ok(facets)
 }
 
-/// Writes the answer of `GET /facets`, with at most `limit` values of each facet. `found` is `None`
-/// when no row can match.
+/// The answer of `GET /facets`, with at most `limit` values of each facet. `found` is `None` when no
+/// row can match.
 pub(crate) fn write(
-    out: &mut Vec<u8>,
     vocabulary: &Vocabulary,
-    request: &FacetsRequest,
+    question: &FacetQuestion,
+    limit: usize,
     found: Option<&Facets>,
-) {
+) -> Vec<u8> {
+    let mut out = Vec::new();
     const INFALLIBLE: &str = "writing into memory does not fail";
     let total = found.map_or(0, |found| found.total);
     write!(out, "{{\"total\":{total},\"facets\":{{").expect(INFALLIBLE);
-    for (place, facet) in request.question.facets.iter().enumerate() {
+    for (place, facet) in question.facets.iter().enumerate() {
         let counts = found.map(|found| &found.counts[place]);
         let values = counts.map_or(&[][..], |counts| &counts.values);
         out.extend_from_slice(if place == 0 { b"" } else { b"," });
-        string(out, facet.name());
+        string(&mut out, facet.name());
         out.extend_from_slice(b":{\"values\":");
-        let shown = &values[..values.len().min(request.limit)];
-        array(out, shown, |out, &(value, count)| {
+        let shown = &values[..values.len().min(limit)];
+        array(&mut out, shown, |out, &(value, count)| {
             out.extend_from_slice(b"{\"value\":");
             string(out, facet.value(value, vocabulary));
             write!(out, ",\"count\":{count}}}").expect(INFALLIBLE);
@@ -108,4 +109,5 @@ pub(crate) fn write(
         write!(out, ",\"distinct\":{},\"without\":{without}}}", values.len()).expect(INFALLIBLE);
     }
     out.extend_from_slice(b"}}");
+    out
 }

@@ -6,12 +6,20 @@ use figdex_index::{Branch, Family, Figi, Hit, IdType, IdValue, Instrument, Prope
 use super::json::{array, reopen, string};
 use super::row;
 use crate::callers::version::Version;
+use crate::config::Settings;
 
 /// Whether third-party identifiers are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Identifiers {
     Shown,
     Hidden,
+}
+
+impl Identifiers {
+    /// As the settings say.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        if settings.hide_identifiers { Self::Hidden } else { Self::Shown }
+    }
 }
 
 /// The properties that a row lacks, in the order of contract 6.1.

@@ -24,10 +24,15 @@ pub struct ReadingLookups<'a, 'q> {
 
 /// The identifiers of a list after they were decided. The corrections of those that were not found
 /// must still be looked up.
-pub struct CorrectionLookups<'a, 'q> {
+pub struct CorrectionLookups {
     lookups: Vec<Lookup<'static>>,
-    corrections: Corrections<'a, 'q>,
+    corrections: Corrections,
 }
+
+/// Units of work of an identifier, and of each row that it found, besides those of its decision. A
+/// row is decoded when a step asks for its values.
+const DECIDE_UNITS: u64 = 20;
+const DECODE_UNITS: u64 = 100;
 
 impl<'a, 'q> ReadingLookups<'a, 'q> {
     /// The lookups for these questions.
@@ -49,6 +54,11 @@ impl<'a, 'q> ReadingLookups<'a, 'q> {
         self.bounds.identifier_rows_max.min(self.bounds.rows_max)
     }
 
+    /// The most rows of all lookups together that must be fetched.
+    pub fn fetched_max_in_all(&self) -> usize {
+        self.bounds.rows_max
+    }
+
     /// Decides the questions. `found` has the rows that each lookup found, in any order, and their
     /// number; more than [`ReadingLookups::fetched_max`] are only counted, and a lookup without an
     /// item found none.
@@ -64,17 +74,20 @@ impl<'a, 'q> ReadingLookups<'a, 'q> {
         rows: &Fetched,
         vocabulary: &Vocabulary,
         meter: &Meter,
-    ) -> Result<CorrectionLookups<'a, 'q>, TakesMore> {
+    ) -> Result<CorrectionLookups, TakesMore> {
         let mut resolver = Resolver::new(self.policy, self.bounds);
         let mut found = found.into_iter();
+        let row_units = if self.policy.is_empty() { 0 } else { DECODE_UNITS };
         for question in self.questions {
-            let fetched = |hit| FetchedRow::of(rows, hit, vocabulary);
+            let row_of = |hit| FetchedRow::of(rows, hit, vocabulary);
             let of_lookups: Vec<(Vec<FetchedRow<'_>>, usize)> = question
                 .lookups
                 .iter()
                 .map(|_| found.next().unwrap_or_default())
-                .map(|(hits, count)| (hits.into_iter().map(fetched).collect(), count))
+                .map(|(hits, count)| (hits.into_iter().map(row_of).collect(), count))
                 .collect();
+            let fetched: usize = of_lookups.iter().map(|(rows, _)| rows.len()).sum();
+            meter.charge(DECIDE_UNITS + row_units * fetched as u64)?;
             let mut readings = Readings::of(question);
             for (lookup, (rows, count)) in question.lookups.iter().zip(&of_lookups) {
                 let hits_max = resolver.rows_max();
@@ -91,7 +104,7 @@ impl<'a, 'q> ReadingLookups<'a, 'q> {
     }
 }
 
-impl CorrectionLookups<'_, '_> {
+impl CorrectionLookups {
     /// The lookups, in their order.
     pub fn lookups(&self) -> &[Lookup<'static>] {
         &self.lookups

@@ -37,9 +37,10 @@ pub(crate) struct Readings<C> {
 }
 
 /// Second half: the corrections of what was not found are looked up.
-pub(crate) struct Corrections<'a, 'q> {
+pub(crate) struct Corrections {
     resolutions: Vec<Resolution>,
-    unfound: Vec<(usize, &'a Question<'q>)>,
+    /// The right check digits of questions, by their numbers, for those without another correction.
+    right_check_digits: Vec<(usize, String)>,
     /// For the lookup of each correction the number of its question.
     of: Vec<usize>,
 }
@@ -123,14 +124,18 @@ impl<'a, 'q> Resolver<'a, 'q> {
     pub(crate) fn corrections(
         &mut self,
         meter: &Meter,
-    ) -> Result<(Vec<Lookup<'static>>, Corrections<'a, 'q>), TakesMore> {
+    ) -> Result<(Vec<Lookup<'static>>, Corrections), TakesMore> {
         let (resolutions, unfound) = (take(&mut self.resolutions), take(&mut self.unfound));
-        let (mut lookups, mut of) = (Vec::new(), Vec::new());
-        for (number, question) in &unfound {
+        let (mut lookups, mut of, mut right_check_digits) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, question) in unfound {
+            if matches!(resolutions[number].status, Status::Invalid(_)) {
+                let right = question.right_check_digit();
+                right_check_digits.extend(right.map(|right| (number, right)));
+            }
             for (id_type, text) in question.correctable() {
                 meter.charge(CORRECTIONS_MAX * CORRECTION_UNITS)?;
                 for corrected in corrections(id_type, text) {
-                    of.push(*number);
+                    of.push(number);
                     lookups.push(match question.lookups.first() {
                         Some(first) => first.with(corrected),
                         None => Lookup::new(corrected, None),
@@ -138,7 +143,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
                 }
             }
         }
-        Ok((lookups, Corrections { resolutions, unfound, of }))
+        Ok((lookups, Corrections { resolutions, right_check_digits, of }))
     }
 }
 
@@ -150,7 +155,7 @@ impl<C> Readings<C> {
     }
 }
 
-impl Corrections<'_, '_> {
+impl Corrections {
     /// Whether the lookup at `place` is still needed: its identifier has no correction yet.
     pub(crate) fn wants(&self, place: usize) -> bool {
         self.resolutions[self.of[place]].correction.is_none()
@@ -164,11 +169,8 @@ impl Corrections<'_, '_> {
 
     /// The results, in the order of the questions.
     pub(crate) fn finish(mut self) -> Vec<Resolution> {
-        for (number, question) in self.unfound {
-            let resolution = &mut self.resolutions[number];
-            if resolution.correction.is_none() && matches!(resolution.status, Status::Invalid(_)) {
-                resolution.correction = question.right_check_digit();
-            }
+        for (number, right) in self.right_check_digits {
+            self.resolutions[number].correction.get_or_insert(right);
         }
         self.resolutions
     }

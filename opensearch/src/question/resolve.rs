@@ -1,55 +1,84 @@
-//! Lists of identifiers (contract 17).
+//! Lists of identifiers (contract 17), in three steps: the rows of all readings are fetched, it is
+//! decided which of them are meant, and what was not found is looked up once more, corrected. The
+//! second step asks nothing of the cluster, and may take long.
 
 use figdex_index::{
-    Fetched, Lookup, Meter, Policy, Question, ReadingLookups, Resolution, ResolveBounds,
+    CorrectionLookups, Fetched, Lookup, Meter, Policy, Question, ReadingLookups, Resolution,
+    ResolveBounds, TakesMore,
 };
 
-use super::LookupBounds;
+use super::{Located, LookupBounds};
 use crate::error::Result;
 use crate::generation::Generation;
 use crate::patience::patiently;
 
 impl Generation {
-    /// As [`Generation::resolve`], asked again while the cluster cannot answer: for commands.
+    /// Resolves identifiers, in their order, with the rows that the results name: all three steps,
+    /// taken again while the cluster cannot answer. It is for commands.
     ///
     /// # Errors
     /// When the cluster has not answered for about four minutes.
     pub async fn resolve_patiently(
         &self,
-        questions: &[&Question<'_>],
+        questions: &[Question<'_>],
         policy: &Policy,
         bounds: ResolveBounds,
     ) -> Result<(Fetched, Vec<Resolution>)> {
-        patiently(async || self.resolve(questions, policy, bounds, None).await).await
+        patiently(async || {
+            let readings = ReadingLookups::new(questions, policy, bounds);
+            let located = self.fetch(&readings, None).await?;
+            let decided = self.decide(readings, &located, &Meter::unlimited());
+            let corrections = decided.expect("the meter allows any work");
+            Ok((located.rows, self.correct(corrections, None).await?))
+        })
+        .await
     }
 
-    /// Resolves identifiers, in their order, with the rows that the results name. `id` is the id of
-    /// the request, for the log of the cluster.
+    /// The first step: the rows of all readings. `id` is the id of the request, for the log of the
+    /// cluster.
     ///
     /// # Errors
     /// When the cluster does not answer.
-    pub async fn resolve(
+    pub async fn fetch(
         &self,
-        questions: &[&Question<'_>],
-        policy: &Policy,
-        bounds: ResolveBounds,
+        readings: &ReadingLookups<'_, '_>,
         id: Option<&str>,
-    ) -> Result<(Fetched, Vec<Resolution>)> {
-        let readings = ReadingLookups::new(questions, policy, bounds);
+    ) -> Result<Located> {
         let lookups: Vec<Lookup<'_>> = readings.lookups().cloned().collect();
-        let fetched = LookupBounds { each_max: readings.fetched_max(), all_max: bounds.rows_max };
-        let located = self.lookup(&lookups, fetched, id).await?;
-        let found = located.ranges.iter().map(|range| match range {
-            Ok(range) => (located.hits[range.clone()].to_vec(), range.len()),
+        let (each_max, all_max) = (readings.fetched_max(), readings.fetched_max_in_all());
+        self.lookup(&lookups, LookupBounds { each_max, all_max }, id).await
+    }
+
+    /// The second step: the decision. `located` are the rows of the same readings.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more work than the meter allows.
+    pub fn decide(
+        &self,
+        readings: ReadingLookups<'_, '_>,
+        Located { rows, hits, ranges }: &Located,
+        meter: &Meter,
+    ) -> Result<CorrectionLookups, TakesMore> {
+        let found = ranges.iter().map(|range| match range {
+            Ok(range) => (hits[range.clone()].to_vec(), range.len()),
             Err(count) => (Vec::new(), usize::try_from(*count).unwrap_or(usize::MAX)),
         });
-        let meter = Meter::unlimited();
-        let decided = readings.decide(found, &located.rows, self.vocabulary(), &meter);
-        let corrections = decided.expect("the meter allows any work");
+        readings.decide(found, rows, self.vocabulary(), meter)
+    }
+
+    /// The last step: the results, with the corrections of what was not found.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn correct(
+        &self,
+        corrections: CorrectionLookups,
+        id: Option<&str>,
+    ) -> Result<Vec<Resolution>> {
         // Whether there is a row is enough to know.
         let none = LookupBounds { each_max: 0, all_max: 0 };
         let corrected = self.lookup(corrections.lookups(), none, id).await?;
         let found: Vec<bool> = corrected.ranges.iter().map(Result::is_err).collect();
-        Ok((located.rows, corrections.finish(found)))
+        Ok(corrections.finish(found))
     }
 }

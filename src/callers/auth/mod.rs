@@ -51,7 +51,7 @@ struct Held {
 pub struct ValidKey {
     pub(crate) id: KeyId,
     /// The name that the operator gave it.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     digest: Digest,
     requests: AtomicU64,
     /// The time of the last request, in seconds since 1970; 0 before the first.
@@ -73,7 +73,7 @@ impl ValidKey {
         let id = KeyId::of_digest(&digest);
         Arc::new(Self {
             id,
-            name,
+            name: name.into(),
             digest,
             requests: AtomicU64::new(0),
             last_used: AtomicU64::new(0),
@@ -134,7 +134,7 @@ impl KeyRing {
         let uses = held.keys.values().map(|key| {
             let last_used = key.last_used.load(Ordering::Relaxed);
             KeyUse {
-                name: key.name.clone(),
+                name: key.name.to_string(),
                 requests: key.requests.load(Ordering::Relaxed),
                 last_used: (last_used > 0).then_some(last_used),
             }

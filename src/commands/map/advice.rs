@@ -8,8 +8,8 @@ use figdex_index::{Field, IdType, Resolution, Status};
 use figdex_io::grouped;
 use parking_lot::Mutex;
 
+use super::answerer::{Answer, Answerer, Asked, has_several_readings};
 use super::columns::{Columns, Reading};
-use super::engine::{Answer, Asked, Engine, has_several_readings};
 use super::quoted;
 use super::report::Counts;
 use crate::config::map::{Many, MapFlags};
@@ -51,9 +51,9 @@ impl Undecided {
     }
 
     /// The advice, a line for each kind of ambiguous rows.
-    pub(super) fn advice<E: Engine>(
+    pub(super) fn advice<A: Answerer>(
         self,
-        engine: &E,
+        answerer: &A,
         flags: &MapFlags,
         columns: &Columns,
         counts: &Counts,
@@ -66,7 +66,7 @@ impl Undecided {
             let rows = of_rows(counts.ambiguous() - counts.with_several_readings());
             lines.push(format!(
                 "{rows} may mean several listings: {}",
-                step(engine, flags, &listings)
+                step(answerer, flags, &listings)
             ));
         }
         let named = columns.identifiers.iter().find(|column| column.reading == Reading::Each);
@@ -91,7 +91,7 @@ fn of_rows(count: u64) -> String {
 }
 
 /// The steps that would decide these identifiers, or some of them.
-fn step<E: Engine>(engine: &E, flags: &MapFlags, listings: &[Asked<'_>]) -> String {
+fn step<A: Answerer>(answerer: &A, flags: &MapFlags, listings: &[Asked<'_>]) -> String {
     const STATED: &str = "--prefer says which one is meant, such as --prefer composite --prefer \
                           'exchCode=US|LN'";
     const UNDECIDED: &str = "no step that was tried decides; --many all writes all of them";
@@ -104,16 +104,16 @@ fn step<E: Engine>(engine: &E, flags: &MapFlags, listings: &[Asked<'_>]) -> Stri
     }
     // A server counts questions in its rate limit, so that it is not asked for advice. An index
     // that fails now has answered all rows: they are worth more than the advice.
-    let Ok(Some(tried)) = engine.try_steps(listings, &steps) else { return STATED.to_owned() };
+    let Ok(Some(tried)) = answerer.try_steps(listings, &steps) else { return STATED.to_owned() };
     if !added.is_empty() {
         decided = resolved(&tried);
     }
     let mut codes = Vec::new();
     if decided < listings.len() {
-        codes = codes_of(engine, &tried);
+        codes = codes_of(answerer, &tried);
         if let Some(code) = codes.first() {
             steps.push(format!("exchCode={code}"));
-            let by_code = engine.try_steps(listings, &steps).ok().flatten();
+            let by_code = answerer.try_steps(listings, &steps).ok().flatten();
             let by_code = by_code.map_or(0, |tried| resolved(&tried));
             match by_code > decided {
                 true => {
@@ -150,14 +150,14 @@ fn resolved<R>(answers: &[Answer<R>]) -> usize {
 }
 
 /// The exchange codes of the candidates, those of most identifiers first.
-fn codes_of<E: Engine>(engine: &E, answers: &[Answer<E::Row>]) -> Vec<String> {
+fn codes_of<A: Answerer>(answerer: &A, answers: &[Answer<A::Row>]) -> Vec<String> {
     let mut codes: Vec<(String, usize)> = Vec::new();
     let mut places = HashMap::new();
     for answer in answers {
         let mut own = Vec::new();
         for row in &answer.rows {
             let mut code = Vec::new();
-            if engine.field(row, Field::ExchCode, &mut code) && !own.contains(&code) {
+            if answerer.field(row, Field::ExchCode, &mut code) && !own.contains(&code) {
                 own.push(code);
             }
         }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use figdex_index::{Fetched, Field, Hit, Question, RowSource as _, Vocabulary};
+use figdex_index::{Fetched, Field, Hit, RowSource as _, Vocabulary};
 use figdex_io::ClusterAddress;
 use figdex_opensearch::Generation;
 use figdex_opensearch::client::Client;
 use tokio::runtime::Runtime;
 
-use super::engine::{Answer, Asked, Engine};
+use super::answerer::{Answer, Answerer, Asked};
 use super::wanted::Wanted;
 use crate::config::map::MapFlags;
 
@@ -43,7 +43,7 @@ impl InCluster {
     }
 }
 
-impl Engine for InCluster {
+impl Answerer for InCluster {
     type Row = FetchedRow;
 
     fn vocabulary(&self) -> &Vocabulary {
@@ -80,7 +80,6 @@ impl InCluster {
     fn ask(&self, asked: &[Asked<'_>], wanted: &Wanted) -> anyhow::Result<Vec<Answer<FetchedRow>>> {
         let Self { generation, runtime, .. } = self;
         let questions = wanted.questions(asked, self.vocabulary());
-        let questions: Vec<&Question<'_>> = questions.iter().collect();
         let resolved = generation.resolve_patiently(&questions, &wanted.policy, wanted.bounds());
         let (rows, resolutions) = runtime.block_on(resolved)?;
         let rows = Arc::new(rows);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use figdex_index::{Catalogue, Field, Hit, Meter, RowSource as _, Status, Vocabulary};
 
-use super::engine::{Answer, Asked, Engine};
+use super::answerer::{Answer, Answerer, Asked};
 use super::wanted::Wanted;
 use crate::commands::open_folder;
 use crate::config::map::MapFlags;
@@ -26,7 +26,7 @@ impl Local {
     }
 }
 
-impl Engine for Local {
+impl Answerer for Local {
     type Row = Hit;
 
     fn vocabulary(&self) -> &Vocabulary {

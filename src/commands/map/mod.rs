@@ -1,7 +1,7 @@
 //! `figdex map`: adds to each row of a file of identifiers the FIGI that is meant (contract 17).
 //!
 //! - [`columns`] finds the columns of identifiers, and [`names`] those that are added.
-//! - [`question`] makes a question of each row, which an [`engine`] answers: an index in a folder
+//! - [`question`] makes a question of each row, which an [`answerer`] answers: an index in a folder
 //!   ([`local`]) or in a [`cluster`], which are asked what is [`wanted`], or a server ([`remote`]).
 //! - [`rows`] writes each row with its outcome, by means of [`cells`]; [`screen`] prints a table.
 //! - [`pipeline`] does all of it at the same time, in order and in bounded memory.
@@ -9,10 +9,10 @@
 //!   decide ambiguous rows, and [`progress`] shows a bar.
 
 mod advice;
+mod answerer;
 mod cells;
 mod cluster;
 mod columns;
-mod engine;
 mod local;
 mod names;
 mod outputs;
@@ -39,9 +39,9 @@ use figdex_ingest::table::{Batch, Container, Table};
 use figdex_io::{Address, Files, Output, escaped, escaped_path, terminal};
 
 use self::advice::Undecided;
+use self::answerer::{Answerer, Narrowing};
 use self::cluster::InCluster;
 use self::columns::{Columns, Found, Head, Identifier, LISTED_MAX, Reading, shortened};
-use self::engine::{Engine, Narrowing};
 use self::local::Local;
 use self::names::Names;
 use self::outputs::{Destination, Temporary, Writing, is_broken_pipe};
@@ -182,7 +182,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Recognises the columns, and maps the rows.
-    fn run<E: Engine>(self, engine: &E) -> anyhow::Result<ExitCode> {
+    fn run<A: Answerer>(self, answerer: &A) -> anyhow::Result<ExitCode> {
         let Self { flags, places, mut table, start } = self;
         let mut first = read_head(&mut table)?;
         let head = Head { container: table.container(), names: table.columns(), rows: &first };
@@ -201,7 +201,7 @@ impl Task<'_> {
                 "warning: {file} {what}: expected a row for each identifier"
             ));
         }
-        Mapping { flags, places, columns, start }.run(engine, table, first)
+        Mapping { flags, places, columns, start }.run(answerer, table, first)
     }
 }
 
@@ -304,14 +304,14 @@ struct Mapping<'a> {
 }
 
 impl Mapping<'_> {
-    fn run<E: Engine>(
+    fn run<A: Answerer>(
         self,
-        engine: &E,
+        answerer: &A,
         table: Table,
         first: Vec<Batch>,
     ) -> anyhow::Result<ExitCode> {
         let Self { flags, places, columns, start } = self;
-        let narrowing = narrowing(flags, engine.vocabulary())?;
+        let narrowing = narrowing(flags, answerer.vocabulary())?;
         let names = Names::new(&columns.names, &flags.fields, flags.many);
         let is_screen = places.out.is_none() && io::stdout().is_terminal();
         let layout =
@@ -328,7 +328,7 @@ impl Mapping<'_> {
             fields: flags.fields.clone(),
             many: flags.many,
             guards_formulas: flags.guard_formulas,
-            policy: policy(flags, engine.vocabulary())?,
+            policy: policy(flags, answerer.vocabulary())?,
             line_end: line_end(&table),
         };
         let mut heading = Vec::new();
@@ -368,7 +368,7 @@ impl Mapping<'_> {
         let questions = Questions { columns: columns.clone(), narrowing, undecided };
         let steps = writer.policy.len();
         let is_copied = matches!(layout, Layout::Copied { .. });
-        let work = Work { engine, questions: &questions, writer: &writer, steps };
+        let work = Work { answerer, questions: &questions, writer: &writer, steps };
         let check = new_members(&writer, table.columns().len());
         let rest = Rest { first: first.into(), table, check };
         let mapped = work.run(rest, |written, counts| {
@@ -400,7 +400,7 @@ impl Mapping<'_> {
         }
         if let Some(mut file) = report {
             let (steps, found) = (&flags.prefer, &columns.found);
-            let generation = engine.generation();
+            let generation = answerer.generation();
             let report = Report::new(&counts, steps, found, generation, start.elapsed());
             file.write(&report.to_json()?)?;
             files.push(file);
@@ -409,7 +409,7 @@ impl Mapping<'_> {
         if let Some(warning) = counts.not_utf_8(is_copied) {
             terminal::note(&warning);
         }
-        for advice in questions.undecided.advice(engine, flags, &columns, &counts) {
+        for advice in questions.undecided.advice(answerer, flags, &columns, &counts) {
             terminal::note(&advice);
         }
         Ok(ended(&counts, flags))

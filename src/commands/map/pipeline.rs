@@ -14,7 +14,7 @@ use figdex_index::Status;
 use figdex_ingest::table::{Batch, Table};
 use parking_lot::{Condvar, Mutex};
 
-use super::engine::Engine;
+use super::answerer::Answerer;
 use super::question::Questions;
 use super::report::Counts;
 use super::rows::{RowWriter, Scratch};
@@ -53,9 +53,9 @@ pub(super) struct Written {
     pub(super) ambiguous: Vec<u8>,
 }
 
-/// The engine, the questions and the writer of rows.
-pub(super) struct Work<'a, E> {
-    pub(super) engine: &'a E,
+/// The answerer, its questions, and the writer of rows.
+pub(super) struct Work<'a, A> {
+    pub(super) answerer: &'a A,
     pub(super) questions: &'a Questions,
     pub(super) writer: &'a RowWriter,
     pub(super) steps: usize,
@@ -100,7 +100,7 @@ impl Turn {
     }
 }
 
-impl<E: Engine> Work<'_, E> {
+impl<A: Answerer> Work<'_, A> {
     /// Answers all rows, and hands their bytes to `put` in order.
     ///
     /// # Errors
@@ -161,13 +161,13 @@ impl<E: Engine> Work<'_, E> {
         let mut number = *first_row;
         written.rows.reserve(batch.bytes() * 3);
         let keeps_all = self.writer.many == Many::All;
-        self.questions.answer(batch, self.engine, keeps_all, |row, answer| {
+        self.questions.answer(batch, self.answerer, keeps_all, |row, answer| {
             let status = &answer.resolution.status;
             counts.add(&answer.resolution);
             counts.check_utf_8(number, row.content());
             for line in 0..self.writer.lines(answer) {
                 let (numbered, answer) = ((number, row), (answer, line));
-                self.writer.row(self.engine, numbered, answer, &mut scratch, &mut written.rows);
+                self.writer.row(self.answerer, numbered, answer, &mut scratch, &mut written.rows);
                 if written.rows.len() >= PIECE_BYTES {
                     turn.wait(*place);
                     let written = std::mem::take(&mut written);

@@ -7,8 +7,8 @@ use figdex_ingest::table::{Batch, RawCell, RowBytes};
 use figdex_io::is_hidden;
 
 use super::advice::Undecided;
+use super::answerer::{Answer, Answerer, Asked, AskedAs, Narrowing};
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
-use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
 use crate::wire;
 
 /// The questions of a table: where a row's identifiers are, and its conditions.
@@ -35,20 +35,20 @@ impl Questions {
     /// The outcome of each row of a batch, in order, handed to `each` in groups.
     ///
     /// # Errors
-    /// When the engine cannot answer, or `each` fails.
-    pub(super) fn answer<E: Engine>(
+    /// When the answerer cannot answer, or `each` fails.
+    pub(super) fn answer<A: Answerer>(
         &self,
         batch: &Batch,
-        engine: &E,
+        answerer: &A,
         keeps_all: bool,
-        mut each: impl FnMut(RowBytes<'_>, &Answer<E::Row>) -> anyhow::Result<()>,
+        mut each: impl FnMut(RowBytes<'_>, &Answer<A::Row>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let step = if keeps_all { ROWS_ASKED_WITH_ALL } else { ROWS_ASKED };
         let mut asked = Vec::with_capacity(step);
         let mut places = Vec::with_capacity(step);
         for first in (0..batch.rows()).step_by(step) {
             let rows = first..batch.rows().min(first + step);
-            let mut answers: Vec<Option<Answer<E::Row>>> = rows.clone().map(|_| None).collect();
+            let mut answers: Vec<Option<Answer<A::Row>>> = rows.clone().map(|_| None).collect();
             for identifier in &self.columns.identifiers {
                 asked.clear();
                 places.clear();
@@ -57,7 +57,7 @@ impl Questions {
                     if answer.as_ref().is_some_and(|answer| is_found(&answer.resolution)) {
                         continue;
                     }
-                    match self.question(batch.row(place), *identifier, engine.vocabulary()) {
+                    match self.question(batch.row(place), *identifier, answerer.vocabulary()) {
                         Ok(question) => {
                             asked.push(question);
                             places.push(place - first);
@@ -66,7 +66,7 @@ impl Questions {
                         Err(NoQuestion::Invalid(reason)) => prefer(answer, invalid(reason)),
                     }
                 }
-                let found = engine.resolve(&asked)?;
+                let found = answerer.resolve(&asked)?;
                 for ((place, asked), found) in places.iter().zip(&asked).zip(found) {
                     self.undecided.note(asked, &found.resolution);
                     prefer(&mut answers[*place], found);

@@ -7,8 +7,8 @@ use figdex_io::grouped;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
+use super::answerer::has_several_readings;
 use super::columns::Found;
-use super::engine::has_several_readings;
 use crate::config::map::Percent;
 
 /// The rows of each status.

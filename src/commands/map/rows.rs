@@ -7,9 +7,9 @@ use figdex_index::{By, Field, Policy, Status};
 use figdex_ingest::table::{Container, RawCell, RowBytes, Table};
 use figdex_io::escaped;
 
+use super::answerer::{Answer, Answerer};
 use super::cells::{push_cell, push_guarded, push_json, unescaped};
 use super::columns::Columns;
-use super::engine::{Answer, Engine};
 use super::names::Names;
 use crate::config::map::Many;
 
@@ -116,11 +116,11 @@ impl RowWriter {
     }
 
     /// Writes a row with its outcome, or one of its [`Self::lines`].
-    pub(super) fn row<E: Engine>(
+    pub(super) fn row<A: Answerer>(
         &self,
-        engine: &E,
+        answerer: &A,
         (number, row): (u64, RowBytes<'_>),
-        (answer, line): (&Answer<E::Row>, usize),
+        (answer, line): (&Answer<A::Row>, usize),
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) {
@@ -137,7 +137,7 @@ impl RowWriter {
         let found = self.shown_rows(answer).get(line);
         for field in &self.fields {
             scratch.0.clear();
-            let is_there = found.is_some_and(|row| engine.field(row, *field, &mut scratch.0));
+            let is_there = found.is_some_and(|row| answerer.field(row, *field, &mut scratch.0));
             self.field(next(), is_there.then_some(&scratch.0), out);
         }
         self.end(row, line + 1 == self.lines(answer), out);

@@ -2,7 +2,7 @@
 
 use figdex_index::{Filters, Policy, Question, ResolveBounds, Vocabulary};
 
-use super::engine::{Asked, AskedAs, Narrowing};
+use super::answerer::{Asked, AskedAs, Narrowing};
 use crate::callers::limits::JOB_ROWS_MAX;
 use crate::config::map::{Many, MapFlags};
 

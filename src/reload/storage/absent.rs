@@ -8,14 +8,14 @@ use figdex_io::StorageAddress;
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;
-use crate::engine::copy::Standings;
+use crate::engine::copy::WatchedCopy;
 use crate::state::State;
 
 /// The copy of an index in object storage, of which there is none in this program.
 pub(crate) enum Replica {}
 
 impl Replica {
-    pub(crate) fn standings(&self) -> Standings {
+    pub(crate) fn standings(&self) -> WatchedCopy {
         match *self {}
     }
 

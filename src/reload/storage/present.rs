@@ -13,7 +13,7 @@ use figdex_storage::{
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;
-use crate::engine::copy::{Standing, Standings};
+use crate::engine::copy::{CopyStatus, WatchedCopy};
 use crate::state::State;
 
 /// The time between two looks at what is published.
@@ -29,7 +29,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    pub(crate) fn standings(&self) -> Standings {
+    pub(crate) fn standings(&self) -> WatchedCopy {
         let following = self.copy.following();
         Arc::new(move || standing(&following.lock()))
     }
@@ -60,14 +60,14 @@ impl Replica {
     }
 }
 
-fn standing(following: &Following) -> Standing {
+fn standing(following: &Following) -> CopyStatus {
     let (state, reason) = match &following.state {
         FollowState::Current => ("current", None),
         FollowState::Fetching => ("fetching", None),
         FollowState::Behind(reason) => ("behind", Some(reason.clone())),
         FollowState::Unknown(reason) => ("unknown", Some(reason.clone())),
     };
-    Standing {
+    CopyStatus {
         state,
         reason,
         published: following.published,

@@ -2,21 +2,18 @@
 
 use std::fmt::Error;
 
-use figdex_opensearch::Generation;
-use figdex_opensearch::client::{HostState, LATENCY_BUCKETS};
+use figdex_opensearch::client::{Client, HostState, LATENCY_BUCKETS};
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::family::{counters, gauges};
 
-/// Adds the metrics of the calls to the cluster of a generation.
-pub(super) fn register(page: &mut Registry, generation: &Generation) {
-    let answers = u64::from(generation.answers());
+/// Adds the metrics of the calls to a cluster, and whether it answers.
+pub(super) fn register(page: &mut Registry, answers: bool, client: &Client) {
+    let (answers, hosts) = (u64::from(answers), client.hosts());
     let help = "1 while the cluster answers for the whole served index, else 0";
     page.register("opensearch_index_answers", help, gauges::<String, 0>([([], answers)]));
-    let client = generation.client();
-    let hosts = client.hosts();
     let of = |name: &str| [("host", name.to_owned())];
     let failing = hosts.iter().map(|host| (of(&host.name), u64::from(host.is_failing)));
     let help = "1 since a host of the cluster gave no answer until it gives one, else 0";

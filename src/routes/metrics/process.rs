@@ -14,26 +14,14 @@ const TICKS: f64 = 100.0;
 
 pub(super) fn register(page: &mut Registry) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kibibytes = |field| number_after(&status, field).map(|number| number << 10);
-    for (name, help, bytes) in [
-        (
-            "virtual_memory",
-            "Size of the address space, including mapped files",
-            kibibytes("VmSize:"),
-        ),
-        (
-            "resident_memory",
-            "Memory in use, including the parts of mapped files that were read",
-            kibibytes("VmRSS:"),
-        ),
-        (
-            "anonymous_memory",
-            "Memory in use without mapped files: heap and stacks",
-            kibibytes("RssAnon:"),
-        ),
+    let resident = "Memory in use, including the parts of mapped files that were read";
+    for (name, field, help) in [
+        ("virtual_memory", "VmSize:", "Size of the address space, including mapped files"),
+        ("resident_memory", "VmRSS:", resident),
+        ("anonymous_memory", "RssAnon:", "Memory in use without mapped files: heap and stacks"),
     ] {
-        if let Some(bytes) = bytes {
-            page.register_with_unit(name, help, Unit::Bytes, ConstGauge::new(bytes));
+        if let Some(kibibytes) = number_after(&status, field) {
+            page.register_with_unit(name, help, Unit::Bytes, ConstGauge::new(kibibytes << 10));
         }
     }
     if let Some(threads) = number_after(&status, "Threads:") {
@@ -46,11 +34,8 @@ pub(super) fn register(page: &mut Registry) {
     }
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     if let Some(max) = number_after(&limits, "Max open files") {
-        page.register(
-            "max_fds",
-            "Maximum number of open files and connections",
-            ConstGauge::new(max),
-        );
+        let help = "Maximum number of open files and connections";
+        page.register("max_fds", help, ConstGauge::new(max));
     }
     times(page);
 }

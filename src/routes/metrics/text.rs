@@ -6,7 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use figdex_build_info::{COMMIT, VERSION};
-use figdex_index::{BuildRecord, BuildResult, Catalogue};
+use figdex_index::{BuildRecord, BuildResult, Uses};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::family::Family;
@@ -17,8 +17,7 @@ use super::family::{Labels, counters, gauges};
 use super::{cluster, process, storage};
 use crate::callers::version::Version;
 use crate::capacity::budget::Use;
-use crate::engine::Engine;
-use crate::engine::copy::Standing;
+use crate::engine::copy::CopyStatus;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
 use crate::state::State;
@@ -35,18 +34,18 @@ pub(crate) fn render(state: &State) -> String {
     pools(&mut page, state);
     budgets(&mut page, state);
     index(&mut page, state);
-    if let Some(standing) = state.storage() {
-        storage::register(&mut page, &standing);
+    if let Some(status) = state.copy_status() {
+        storage::register(&mut page, &status);
     }
     connections(&mut page, state);
     written(&page)
 }
 
 /// Renders the metrics of a server that has no index yet.
-pub(crate) fn render_starting(standing: &Standing) -> String {
+pub(crate) fn render_starting(status: &CopyStatus) -> String {
     let mut page = Registry::with_prefix("figdex");
     build(&mut page);
-    storage::register(&mut page, standing);
+    storage::register(&mut page, status);
     written(&page)
 }
 
@@ -70,12 +69,8 @@ fn written(page: &Registry) -> String {
 fn requests(page: &mut Registry, metrics: &Metrics) {
     let Metrics { requests, request_seconds, rows, requests_in_flight, .. } = metrics;
     page.register("requests", "Number of requests, by route, version and status", requests.clone());
-    page.register_with_unit(
-        "request_duration",
-        "Time from a request's head to its answer, by route and version",
-        Unit::Seconds,
-        request_seconds.clone(),
-    );
+    let help = "Time from a request's head to its answer, by route and version";
+    page.register_with_unit("request_duration", help, Unit::Seconds, request_seconds.clone());
     page.register("rows", "Number of instruments in answers, by route and version", rows.clone());
     let help = "Number of requests that are being answered";
     page.register("requests_in_flight", help, requests_in_flight.clone());
@@ -98,32 +93,24 @@ fn limits(page: &mut Registry, state: &State) {
         let version = if span.is_of_address() { "" } else { Version::name(version) };
         ([("version", version), ("window", span.name())], count)
     });
-    page.register(
-        "rate_limit_refusals",
-        "Number of requests refused with 429, by the window that was full",
-        counters(refusals),
-    );
+    let help = "Number of requests refused with 429, by the window that was full";
+    page.register("rate_limit_refusals", help, counters(refusals));
 }
 
 /// The end of the certificate, in seconds since 1970, if clients are served over TLS.
 fn certificate(page: &mut Registry, state: &State) {
     let Some(end) = state.tls().and_then(Tls::end) else { return };
-    page.register(
-        "tls_certificate_end_timestamp_seconds",
-        "Time at which the certificate expires, or has expired",
-        ConstGauge::new(end.as_second()),
-    );
+    let help = "Time at which the certificate expires, or has expired";
+    let end = ConstGauge::new(end.as_second());
+    page.register("tls_certificate_end_timestamp_seconds", help, end);
 }
 
 /// Whether the keys file is refused; and the use of each key, by its name, where only operators read
 /// the metrics.
 fn keys(page: &mut Registry, state: &State) {
     if let Some(is_refused) = state.keys().is_refused() {
-        page.register(
-            "keys_refused",
-            "1 while the keys file cannot be used and the keys before its change stay valid, else 0",
-            ConstGauge::new(u64::from(is_refused)),
-        );
+        let help = "1 while the keys file cannot be used and the keys before its change stay valid, else 0";
+        page.register("keys_refused", help, ConstGauge::new(u64::from(is_refused)));
     }
     if !state.settings().metrics_name_keys {
         return;
@@ -133,11 +120,8 @@ fn keys(page: &mut Registry, state: &State) {
     page.register("key_requests", "Number of requests with a key, by its name", counters(requests));
     let last_used =
         uses.iter().filter_map(|key| Some(([("key", key.name.clone())], key.last_used?)));
-    page.register(
-        "key_last_used_timestamp_seconds",
-        "Time of the last request with a key since the server started, by its name",
-        gauges(last_used),
-    );
+    let help = "Time of the last request with a key since the server started, by its name";
+    page.register("key_last_used_timestamp_seconds", help, gauges(last_used));
 }
 
 fn pools(page: &mut Registry, state: &State) {
@@ -196,18 +180,11 @@ fn index(page: &mut Registry, state: &State) {
     ];
     let help = "Number of new generations that were found, by result";
     page.register("index_reloads", help, counters(reloads));
-    page.register(
-        "index_publication_refused",
-        "1 while the server refuses the published generation, else 0",
-        metrics.publication_refused.clone(),
-    );
+    let help = "1 while the server refuses the published generation, else 0";
+    page.register("index_publication_refused", help, metrics.publication_refused.clone());
     let help = "Bytes of the served files that were read again from the disk";
-    page.register_with_unit(
-        "index_scrubbed",
-        help,
-        Unit::Bytes,
-        counters::<String, 0>([([], metrics.scrubbed_bytes.get())]),
-    );
+    let scrubbed = counters::<String, 0>([([], metrics.scrubbed_bytes.get())]);
+    page.register_with_unit("index_scrubbed", help, Unit::Bytes, scrubbed);
     let help = "Number of times that all served files were read again";
     page.register("index_scrub_passes", help, metrics.scrub_passes.clone());
     let help = "Number of generations that were found damaged while they were served";
@@ -215,9 +192,11 @@ fn index(page: &mut Registry, state: &State) {
     if let Some(build) = state.last_build() {
         last_build(page, &build);
     }
-    match &engine {
-        Engine::Local(catalogue) => caches(page, catalogue),
-        Engine::OpenSearch(generation) => cluster::register(page, generation),
+    if let Some(uses) = engine.caches() {
+        caches(page, uses);
+    }
+    if let Some(client) = engine.client() {
+        cluster::register(page, engine.answers(), client);
     }
 }
 
@@ -236,24 +215,13 @@ fn last_build(page: &mut Registry, build: &BuildRecord) {
 }
 
 /// The caches of an index on this machine.
-fn caches(page: &mut Registry, catalogue: &Catalogue) {
-    let caches = [
-        ("totals", catalogue.totals_uses()),
-        ("suggestions", catalogue.suggest_uses()),
-        ("facets", catalogue.facets_uses()),
-    ];
+fn caches(page: &mut Registry, caches: [(&'static str, Uses); 3]) {
     let help = "Number of results found in the cache of the served generation";
-    page.register(
-        "cache_hits",
-        help,
-        counters(caches.map(|(cache, uses)| ([("cache", cache)], uses.hits))),
-    );
+    let hits = caches.map(|(cache, uses)| ([("cache", cache)], uses.hits));
+    page.register("cache_hits", help, counters(hits));
     let help = "Number of results computed and put into the cache of the served generation";
-    page.register(
-        "cache_misses",
-        help,
-        counters(caches.map(|(cache, uses)| ([("cache", cache)], uses.misses))),
-    );
+    let misses = caches.map(|(cache, uses)| ([("cache", cache)], uses.misses));
+    page.register("cache_misses", help, counters(misses));
 }
 
 fn connections(page: &mut Registry, state: &State) {

@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use figdex_index::{By, Field, FieldValue, Recognised, Resolution, RowSource, Status};
 
+use super::Form;
 use super::fields;
 use super::options::Options;
-use super::{Form, ListJob};
 use crate::http::pieces::Pieces;
 use crate::wire::cell::push_cell;
 use crate::wire::json::string;
@@ -63,21 +63,15 @@ pub(crate) fn heading(
 }
 
 impl<R: RowSource> Writer<'_, R> {
-    /// Writes one result. `row` is its number, from 1.
-    pub(crate) fn write(
-        &self,
-        out: &mut Pieces,
-        row: usize,
-        job: &ListJob<'_>,
-        resolution: &Resolution,
-    ) {
+    /// Writes one result. `row` is its number, from 1; `input` is needed in CSV only.
+    pub(crate) fn write(&self, out: &mut Pieces, row: usize, input: &str, resolution: &Resolution) {
         match self.form {
             Form::Json => self.json(out, resolution),
             Form::Ndjson => {
                 self.json(out, resolution);
                 out.last().push(b'\n');
             }
-            Form::Csv => self.csv(out, row, job, resolution),
+            Form::Csv => self.csv(out, row, input, resolution),
         }
     }
 
@@ -125,7 +119,7 @@ impl<R: RowSource> Writer<'_, R> {
         out.last().push(b'}');
     }
 
-    fn csv(&self, out: &mut Pieces, row: usize, job: &ListJob<'_>, resolution: &Resolution) {
+    fn csv(&self, out: &mut Pieces, row: usize, input: &str, resolution: &Resolution) {
         let id_types: Vec<_> = resolution.id_types.iter().map(|id_type| id_type.name()).collect();
         let matches = resolution.status.matches().to_string();
         let by = match resolution.status {
@@ -134,7 +128,6 @@ impl<R: RowSource> Writer<'_, R> {
         };
         let reason = resolution.reason();
         let row = row.to_string();
-        let input = &*job.input;
         let head =
             [&row, input, resolution.status.name(), &id_types.join("|"), &matches, by, &reason];
         let is_shown = self.options.is_many || matches!(resolution.status, Status::Resolved(_));

@@ -21,7 +21,7 @@ use figdex_index::{
 };
 
 pub(crate) use self::answer::{Writer, heading};
-use self::options::Options;
+pub(crate) use self::options::Options;
 use super::Fault;
 use super::job::Job;
 use crate::callers::limits::units_of_body;
@@ -102,11 +102,6 @@ pub(crate) struct Context<'c> {
 }
 
 impl<'a> List<'a> {
-    /// The jobs, none when the body has no list of them.
-    pub(crate) fn jobs(&self) -> &[ListJob<'a>] {
-        self.jobs.as_deref().unwrap_or_default()
-    }
-
     /// Reads a list. `parameters` is the query of the URL.
     ///
     /// # Errors
@@ -127,11 +122,6 @@ impl<'a> List<'a> {
             Form::Ndjson => body::lines(body, options, context),
             Form::Csv => table::read(body, options, context),
         }
-    }
-
-    /// The number of jobs, or of texts in columns, that the request counts.
-    pub(crate) fn len(&self) -> usize {
-        self.jobs.as_ref().map_or(0, Vec::len)
     }
 }
 

@@ -28,7 +28,7 @@ use self::client::{ANSWER_BYTES_MAX, Client, Reply};
 use self::patience::Bounds;
 use self::room::Room;
 use self::shapes::{Answers, RemoteRow, Request, Wanted, answers, bytes, values};
-use super::engine::{Answer, Asked, Engine};
+use super::answerer::{Answer, Answerer, Asked};
 use crate::config::map::{Many, MapFlags, Url};
 
 /// The identifiers that count as one request of a window, without a key and with one, until the
@@ -127,7 +127,7 @@ fn key(path: &Path) -> anyhow::Result<String> {
     Ok(key.to_owned())
 }
 
-impl Engine for Remote {
+impl Answerer for Remote {
     type Row = RemoteRow;
 
     fn vocabulary(&self) -> &Vocabulary {

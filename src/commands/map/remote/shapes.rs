@@ -10,7 +10,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
 use crate::callers::limits::REQUEST_ROWS_MAX;
-use crate::commands::map::engine::{Answer, Asked, AskedAs};
+use crate::commands::map::answerer::{Answer, Asked, AskedAs};
 use crate::wire::json::{Raw, elements, read_members, text};
 
 /// A request.

@@ -26,8 +26,8 @@ pub(super) enum AskedAs {
     Given(IdType),
 }
 
-/// An engine that resolves identifiers.
-pub(super) trait Engine: Sync {
+/// An index or a server that resolves identifiers.
+pub(super) trait Answerer: Sync {
     /// A row that it found.
     type Row;
 

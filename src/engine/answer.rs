@@ -1,0 +1,176 @@
+//! Asks whichever engine there is, and has the answer written where it was found: of an index on this
+//! machine at once or else in a turn, of a cluster after its answer came.
+
+use std::sync::Arc;
+
+use figdex_index::{Catalogue, Fetched, Meter, Vocabulary};
+use figdex_opensearch::Generation;
+use tokio::time::Instant;
+
+use super::rows::Rows;
+use super::turn::Turns;
+use super::which::Engine;
+use crate::callers::error::ApiError;
+use crate::http::pieces::Pieces;
+use crate::observe::log::seldom::Seldom;
+use crate::request;
+
+/// A question, and the way to ask either engine.
+pub(crate) trait Ask: Send {
+    type Answer: Send + Sync + 'static;
+
+    /// Asks an index on this machine. A question may keep what it has begun, and go on with it in its
+    /// turn.
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Self::Answer>;
+
+    /// Asks an index in a cluster.
+    fn there(
+        &mut self,
+        cluster: Cluster<'_>,
+    ) -> impl Future<Output = FoundThere<Self::Answer>> + Send;
+}
+
+/// The answer of an index on this machine; `None` when it takes more work than the meter allows.
+pub(super) type FoundHere<A> = Result<Option<A>, ApiError>;
+
+/// The answer of an index in a cluster, with the rows that it names.
+pub(super) type FoundThere<A> = Result<(Fetched, A), ApiError>;
+
+/// A cluster that is asked for one request.
+#[derive(Clone, Copy)]
+pub(crate) struct Cluster<'a> {
+    pub(super) index: &'a Arc<Generation>,
+    /// The id of the request, for the log of the cluster.
+    pub(super) id: Option<&'a str>,
+    /// For the work on what the cluster has answered.
+    pub(super) turns: Turns<'a>,
+}
+
+/// Questions that borrow from the body of their request, so that they are read again in a turn.
+pub(crate) trait Batch: Send + Sync + Sized + 'static {
+    type Questions<'a>: Ask<Answer = Self::Answers>;
+    /// The same questions without a reference to the body.
+    type Owned: Ask<Answer = Self::Answers> + 'static;
+    type Answers: Send + Sync + 'static;
+    /// Everything besides the answers on which the reply depends. It borrows nothing.
+    type Rest: Send + Sync + 'static;
+    type Error: From<ApiError> + Send + 'static;
+
+    /// Reads the questions.
+    ///
+    /// # Errors
+    /// The error of the whole request.
+    fn read(&self, vocabulary: &Vocabulary, meter: &Meter) -> BatchRead<'_, Self>;
+
+    fn into_owned(questions: Self::Questions<'_>) -> Self::Owned;
+
+    /// Writes the reply; `None` when that takes more work than the meter allows. The whole price is
+    /// asked for first, so that no half of a reply is written in vain.
+    fn write(
+        &self,
+        rows: Rows<'_>,
+        rest: &Self::Rest,
+        answers: &Self::Answers,
+        meter: &Meter,
+    ) -> Option<Pieces>;
+}
+
+/// The questions of a batch, and the rest of it; `None` when reading them takes more work than the
+/// meter allows.
+pub(crate) type BatchRead<'a, B> =
+    Result<Option<(<B as Batch>::Questions<'a>, <B as Batch>::Rest)>, <B as Batch>::Error>;
+
+impl Engine {
+    /// Asks a question, and has the answer written.
+    ///
+    /// # Errors
+    /// [`ApiError::Internal`] when the index cannot be read, and [`ApiError::Unavailable`] when the
+    /// cluster does not answer, or there is no turn in time.
+    pub(crate) async fn ask<Q: Ask + 'static, T: Send + 'static>(
+        self,
+        turns: Turns<'_>,
+        mut question: Q,
+        write: impl Fn(&Q, Rows<'_>, Q::Answer) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        match self {
+            Self::Local(index) => {
+                let work = move |meter: &Meter| {
+                    let answer = question.here(&index, meter)?;
+                    Ok(answer.map(|answer| write(&question, Rows::Here(&index), answer)))
+                };
+                turns.work(work).await
+            }
+            Self::OpenSearch(index) => {
+                let id = request::id();
+                let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
+                let (rows, answer) = question.there(cluster).await?;
+                Ok(write(&question, Rows::Fetched(&rows), answer))
+            }
+        }
+    }
+
+    /// Asks the questions of a batch, and has the answers written.
+    ///
+    /// # Errors
+    /// Those of [`Batch::read`] and [`Engine::ask`].
+    pub(crate) async fn answer<B: Batch>(
+        self,
+        turns: Turns<'_>,
+        batch: B,
+    ) -> Result<Pieces, B::Error> {
+        match self {
+            Self::Local(index) => {
+                let mut found = None;
+                let work = move |meter: &Meter| {
+                    if found.is_none() {
+                        let read = batch.read(index.vocabulary(), meter)?;
+                        let Some((mut questions, rest)) = read else { return Ok(None) };
+                        let answers = questions.here(&index, meter)?;
+                        found = answers.map(|answers| (rest, answers));
+                    }
+                    Ok(found.as_ref().and_then(|(rest, answers)| {
+                        batch.write(Rows::Here(&index), rest, answers, meter)
+                    }))
+                };
+                turns.work(work).await
+            }
+            Self::OpenSearch(index) => {
+                let batch = Arc::new(batch);
+                let (reader, of) = (batch.clone(), index.clone());
+                let read = move |meter: &Meter| {
+                    let read = reader.read(of.vocabulary(), meter)?;
+                    Ok(read.map(|(questions, rest)| (B::into_owned(questions), rest)))
+                };
+                let (mut questions, rest) = turns.work::<_, B::Error>(read).await?;
+                let id = request::id();
+                let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
+                let (rows, answers) = questions.there(cluster).await?;
+                let write = move |meter: &Meter| {
+                    Ok(batch.write(Rows::Fetched(&rows), &rest, &answers, meter))
+                };
+                turns.work(write).await
+            }
+        }
+    }
+}
+
+/// The index cannot be read, because a file was changed after it was opened. The log says so.
+impl From<figdex_index::Error> for ApiError {
+    fn from(error: figdex_index::Error) -> Self {
+        tracing::error!(%error, request_id = %request::id(), "the index could not be asked");
+        Self::Internal
+    }
+}
+
+/// The cluster did not answer. The log says why, once in a while: without a cluster, every request is
+/// refused.
+impl From<figdex_opensearch::Error> for ApiError {
+    fn from(error: figdex_opensearch::Error) -> Self {
+        static UNANSWERED: Seldom = Seldom::new();
+        if let Some(others) = UNANSWERED.occurs(Instant::now()) {
+            let (reason, request_id) = (figdex_index::chain(&error), request::id());
+            tracing::error!(reason, %request_id, others, "the cluster did not answer");
+        }
+        Self::Unavailable
+    }
+}

@@ -1,0 +1,135 @@
+//! The questions that a request asks as a whole, each with the way to ask either engine.
+
+use std::sync::Arc;
+
+use figdex_index::{
+    Begun, Catalogue, FacetQuestion, Facets, Family, Fetched, Figi, Hit, Instrument, Meter, Page,
+    Place, Search, Suggest, Suggestion,
+};
+
+use super::answer::{Ask, Cluster, FoundHere, FoundThere};
+use crate::callers::limits::PAGE_ROWS_MAX;
+
+/// A page of the rows that a search or a filter finds (contract 8, 10).
+pub(crate) struct PageQuestion {
+    pub(crate) search: Search,
+    /// Whether the rows come in FIGI order, and are counted; else in the order of a search.
+    pub(crate) is_filter: bool,
+    /// The place after which the page begins.
+    pub(crate) after: Option<Place>,
+}
+
+impl Ask for PageQuestion {
+    /// The page, and the number of all rows if they are counted.
+    type Answer = (Page<Place>, Option<u64>);
+
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Self::Answer> {
+        let Self { search, is_filter, after } = self;
+        if !*is_filter {
+            let page = index.search(search, *after, PAGE_ROWS_MAX, meter)?;
+            return Ok(page.map(|page| (page, None)));
+        }
+        let Some(total) = index.count(search, meter)? else { return Ok(None) };
+        let after = after.map(|place| place.figi);
+        let page = index.filter(search, after, PAGE_ROWS_MAX, meter)?;
+        Ok(page.map(|page| counted(page, total)))
+    }
+
+    async fn there(&mut self, cluster: Cluster<'_>) -> FoundThere<Self::Answer> {
+        let (Self { search, is_filter, after }, Cluster { index, id, .. }) = (self, cluster);
+        if !*is_filter {
+            let (rows, page) = index.search(search, *after, PAGE_ROWS_MAX, id).await?;
+            return Ok((rows, (page, None)));
+        }
+        let after = after.map(|place| place.figi);
+        let (rows, page, total) = index.filter(search, after, PAGE_ROWS_MAX, id).await?;
+        Ok((rows, counted(page, total)))
+    }
+}
+
+fn counted(Page { hits, next }: Page<Figi>, total: u64) -> (Page<Place>, Option<u64>) {
+    (Page { hits, next: next.map(Place::of_figi) }, Some(total))
+}
+
+/// The matching rows by their values (contract 16.11).
+impl Ask for FacetQuestion {
+    type Answer = Arc<Facets>;
+
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Arc<Facets>> {
+        Ok(index.facets(self, meter)?)
+    }
+
+    async fn there(&mut self, Cluster { index, id, .. }: Cluster<'_>) -> FoundThere<Arc<Facets>> {
+        Ok((Fetched::default(), Arc::new(index.facets(self, id).await?)))
+    }
+}
+
+/// Guesses at what a person means who is still typing (contract 16.1).
+pub(crate) struct Suggestions {
+    pub(crate) suggest: Suggest,
+    /// The most suggestions.
+    pub(crate) limit: usize,
+    /// The work that was done at once, with which the turn goes on.
+    pub(crate) begun: Begun,
+}
+
+impl Ask for Suggestions {
+    type Answer = Vec<Suggestion>;
+
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Vec<Suggestion>> {
+        Ok(index.suggest(&self.suggest, self.limit, &mut self.begun, meter)?)
+    }
+
+    async fn there(
+        &mut self,
+        Cluster { index, id, .. }: Cluster<'_>,
+    ) -> FoundThere<Vec<Suggestion>> {
+        Ok(index.suggest(&self.suggest, self.limit, id).await?)
+    }
+}
+
+/// The instrument with a FIGI, or the rows whose share class or composite has it (contract 16.5).
+pub(crate) struct OneInstrument(pub(crate) Figi);
+
+impl Ask for OneInstrument {
+    /// The family, with the row and the instrument that have the FIGI themselves; `None` when no
+    /// instrument has it in any of these ways.
+    type Answer = Option<(Option<(Hit, Instrument)>, Family)>;
+
+    fn here(&mut self, index: &Catalogue, _: &Meter) -> FoundHere<Self::Answer> {
+        Ok(Some(match index.find(self.0) {
+            Some(hit) => Some((Some((hit, index.instrument(hit)?)), index.family(hit))),
+            None => index.find_kin(self.0).map(|kin| (None, index.family(kin))),
+        }))
+    }
+
+    async fn there(&mut self, Cluster { index, id, .. }: Cluster<'_>) -> FoundThere<Self::Answer> {
+        if let Some(stored) = index.find(self.0, id).await? {
+            let (rows, hit, family) = index.family(stored, id).await?;
+            let instrument = rows.stored(hit).instrument();
+            return Ok((rows, Some((Some((hit, instrument)), family))));
+        }
+        let Some(kin) = index.find_kin(self.0, id).await? else { return Ok(Default::default()) };
+        let (rows, _, family) = index.family(kin, id).await?;
+        Ok((rows, Some((None, family))))
+    }
+}
+
+/// An instrument that most people know (contract 16.14).
+pub(crate) struct Example;
+
+impl Ask for Example {
+    type Answer = Option<Instrument>;
+
+    fn here(&mut self, index: &Catalogue, _: &Meter) -> FoundHere<Option<Instrument>> {
+        Ok(Some(index.example().map(|hit| index.instrument(hit)).transpose()?))
+    }
+
+    async fn there(
+        &mut self,
+        Cluster { index, id, .. }: Cluster<'_>,
+    ) -> FoundThere<Option<Instrument>> {
+        let example = index.example(id).await?;
+        Ok((Fetched::default(), example.map(|stored| stored.instrument())))
+    }
+}
