@@ -210,6 +210,8 @@ impl Union {
 
 #[cfg(test)]
 mod tests {
+    use figdex_index::Attribute;
+
     use super::*;
 
     fn named(name: Option<&str>, ticker: Option<&str>) -> Instrument {
@@ -235,7 +237,7 @@ mod tests {
         let columns = conflicts.finish();
         assert_eq!(
             columns.keys().copied().collect::<Vec<_>>(),
-            [Column::Name],
+            [Column::Attribute(Attribute::Name)],
             "equal values are not a conflict"
         );
         let sample = Sample {
@@ -244,7 +246,7 @@ mod tests {
             lost: value("OLD", "b", 3),
         };
         assert_eq!(
-            columns[&Column::Name],
+            columns[&Column::Attribute(Attribute::Name)],
             Conflict { count: 1, cosmetic: 0, samples: vec![sample] }
         );
     }
@@ -267,15 +269,15 @@ mod tests {
             let mut conflicts = Conflicts::new(vec!["a".into()]);
             let mut union = Union::new(Origin::new(0, 2), named(Some(one), None));
             union.update(Origin::new(0, 3), named(Some(other), None), &mut conflicts);
-            let conflict = &conflicts.finish()[&Column::Name];
+            let conflict = &conflicts.finish()[&Column::Attribute(Attribute::Name)];
             let counts = (conflict.count, conflict.cosmetic, conflict.samples.len());
             assert_eq!(counts, if is_cosmetic { (0, 1, 0) } else { (1, 0, 1) }, "{one} {other}");
         }
         // In numbers a point counts.
         let mut conflicts = Conflicts::new(Vec::new());
         let figi = Figi::parse("BBG000BLNNH6").unwrap();
-        conflicts.add(Column::Strike, figi, (&1.5, None), (&15, None));
-        assert_eq!(conflicts.finish()[&Column::Strike].count, 1);
+        conflicts.add(Column::Attribute(Attribute::Strike), figi, (&1.5, None), (&15, None));
+        assert_eq!(conflicts.finish()[&Column::Attribute(Attribute::Strike)].count, 1);
     }
 
     #[test]
@@ -286,7 +288,7 @@ mod tests {
             let name = round.to_string().repeat(4000);
             union.update(Origin::new(0, 5), named(Some(&name), None), &mut conflicts);
         }
-        let conflict = &conflicts.finish()[&Column::Name];
+        let conflict = &conflicts.finish()[&Column::Attribute(Attribute::Name)];
         assert_eq!((conflict.count, conflict.samples.len()), (10, SAMPLES_MAX));
         assert!(
             conflict.samples.iter().all(|s| s.kept.value.chars().count() <= VALUE_CHARS_MAX + 1)
