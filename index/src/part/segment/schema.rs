@@ -25,9 +25,9 @@ pub(crate) struct Fields {
     pub(crate) figi: Field,
     /// The properties by their discriminant; each field has the name of its property.
     pub(crate) properties: [Field; Property::COUNT],
-    /// Those of [`Attribute::NUMBERS`], with their names.
+    /// The fields of [`Attribute::NUMBERS`], with their names.
     pub(crate) numbers: [Field; Attribute::NUMBERS.len()],
-    /// Those of [`Attribute::DATES`], as days since 1970-01-01.
+    /// The fields of [`Attribute::DATES`], as days since 1970-01-01.
     pub(crate) dates: [Field; Attribute::DATES.len()],
     pub(crate) unlisted_equity: Field,
     pub(crate) words: Field,

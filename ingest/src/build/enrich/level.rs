@@ -3,12 +3,11 @@
 //!
 //! A FIGI, or an exchange code with a ticker, identifies a **listing**, and the row may fill any
 //! field of it. A share class is a **security** over all countries, with a row for each of its
-//! listings. A row that matches by nothing else fills what these have in common for certain, and any
-//! row with a share class gives all of them its importance. An ISIN or a CUSIP identifies an **issue**, which trades on many venues and has
-//! a row for each. A row that matches by ISIN must not fill fields that differ between venues:
-//! exchCode, micCode, ticker, currency (each listing has its own), the composite FIGI, the
-//! description and the symbols that are made from the ticker, SEDOL (one per market), the
-//! vendor's uniqueID (one per row), and whether it is listed.
+//! listings. A row that matches by nothing else fills what these have in common for certain, and
+//! any row with a share class gives all of them its importance. An ISIN or a CUSIP identifies an
+//! **issue**, which trades on many venues and has a row for each. A row that matches by ISIN must
+//! not fill fields that differ between venues, such as the ticker, the currency or the SEDOL. The
+//! level of each column is in `row/meaning.rs`.
 
 use figdex_index::{Figi, IdType, Instrument, Property};
 
