@@ -109,11 +109,12 @@ fn questions(catalogue: &Catalogue) -> Vec<(String, Filters)> {
     let us_option = with(&option, Property::ExchCode, "US");
     let put = with(&us_option, Property::OptionType, "Put");
     let listed = Filters { include_unlisted_equities: false, ..put.clone() };
-    let strikes = Filters { strike: NumberInterval::new(Some(100.0), Some(200.0)).ok(), ..whole() };
+    let mut strikes = whole();
+    strikes.numbers[0] = NumberInterval::new(Some(100.0), Some(200.0)).ok();
     let day = |text| Date::parse(text).ok();
-    let year = DateInterval::new(day("2026-01-01"), day("2026-12-31")).ok();
-    let year = Filters { maturity: year, ..whole() };
-    let strikes_of_puts = Filters { strike: strikes.strike, ..put.clone() };
+    let mut year = whole();
+    year.dates[1] = DateInterval::new(day("2026-01-01"), day("2026-12-31")).ok();
+    let strikes_of_puts = Filters { numbers: strikes.numbers, ..put.clone() };
     for (name, filters) in [
         ("two_values", us_option),
         ("three_values", put),
@@ -315,8 +316,7 @@ fn narrowings(catalogue: &Catalogue) -> Vec<(String, Filters)> {
         }
     }
     let numbers = NumberInterval::new(Some(-2.0), Some(-1.0)).ok();
-    let intervals =
-        Filters { strike: numbers, contract_size: numbers, coupon: numbers, ..whole.clone() };
+    let intervals = Filters { numbers: [numbers; 3], ..whole.clone() };
     let mut one = whole;
     let code = catalogue.vocabulary().admit(Property::ExchCode, "GR");
     one.known.require(code.expect("a code"));

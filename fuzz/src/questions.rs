@@ -75,11 +75,9 @@ fn lookup(catalogue: &Catalogue, value: IdValue<'_>) -> Vec<Hit> {
 fn narrowings(catalogue: &Catalogue) -> Vec<Filters> {
     let days = DateInterval::new(Date::new(2026, 1, 1), None).expect("a year");
     let numbers = NumberInterval::new(Some(1.0), Some(100.0)).expect("from 1 to 100");
-    let mut all = vec![
-        Filters::default(),
-        Filters { include_unlisted_equities: true, strike: Some(numbers), ..Filters::default() },
-        Filters { expiration: Some(days), ..Filters::default() },
-    ];
+    let unlisted = Filters { include_unlisted_equities: true, ..Filters::default() };
+    let mut all = vec![Filters::default(), unlisted, Filters::default()];
+    (all[1].numbers[0], all[2].dates[0]) = (Some(numbers), Some(days));
     for property in Property::ALL {
         let vocabulary = catalogue.vocabulary();
         let first = vocabulary.values(property).next();

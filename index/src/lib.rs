@@ -111,12 +111,13 @@ pub use crate::generation::manifest::{
 pub use crate::generation::names::{FileName, PartFolder};
 pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
-pub use crate::instrument::columns::ColumnValue;
+pub use crate::instrument::attribute::Attribute;
 pub use crate::instrument::date::{Date, DateError};
 pub use crate::instrument::figi::{FIGI_CHARS, Figi, FigiError};
 pub use crate::instrument::id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use crate::instrument::importance::Importance;
 pub use crate::instrument::level::{Level, Levels};
+pub use crate::instrument::value::{ColumnValue, IdentifierSet, Slot, Sort};
 pub use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};

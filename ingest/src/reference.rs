@@ -9,6 +9,7 @@ use crate::format::builtin;
 use crate::format::columns_file::ColumnsFile;
 use crate::format::description::{DumpContainer, ValueFrom};
 use crate::row::Column;
+use crate::row::meaning::About;
 
 /// The width of the text.
 const WIDTH: usize = 80;
@@ -56,13 +57,16 @@ pub struct Fed {
 
 /// Every column of a dump, in its order.
 pub fn columns() -> List<ColumnEntry> {
-    let entry = |column: Column| ColumnEntry {
-        name: column.name(),
-        meaning: column.meaning(),
-        form: column.form(),
-        example: column.example(),
-        is_required: column == Column::Figi,
-        takes_several_values: column.is_list(),
+    let entry = |column: Column| {
+        let About { meaning, form, example, .. } = column.about();
+        ColumnEntry {
+            name: column.name(),
+            meaning,
+            form,
+            example,
+            is_required: column == Column::Figi,
+            takes_several_values: column.is_list(),
+        }
     };
     List(Column::all().map(entry).collect())
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use figdex_index::{Catalogue, Document, Instrument, Manifest, Places, Property, bounded_term};
+use figdex_index::{
+    Attribute, Catalogue, Document, Instrument, Manifest, Places, Property, bounded_term,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -23,7 +25,7 @@ pub(crate) const WINDOW: usize = 15_001;
 /// The most characters of a regular expression in a question.
 pub(crate) const PATTERN_CHARS_MAX: usize = 10_000;
 
-/// The fields of a document. Those of properties have the names of the properties.
+/// The fields of a document. Those of properties, numbers and days have the names of these.
 pub(crate) mod field {
     pub(crate) const FIGI: &str = "fnum";
     pub(crate) const KEYS: &str = "keys";
@@ -35,11 +37,6 @@ pub(crate) mod field {
     pub(crate) const SCORE: &str = "score";
     pub(crate) const LEVEL: &str = "level";
     pub(crate) const UNLISTED: &str = "unlisted";
-    pub(crate) const STRIKE: &str = "strike";
-    pub(crate) const CONTRACT_SIZE: &str = "contractSize";
-    pub(crate) const COUPON: &str = "coupon";
-    pub(crate) const EXPIRATION: &str = "expiration";
-    pub(crate) const MATURITY: &str = "maturity";
     pub(crate) const INSTRUMENT: &str = "instrument";
 }
 
@@ -106,19 +103,20 @@ pub(crate) fn create(about: &About, division: Division, filling: &str) -> Value 
         field::ELSEWHERE: listed,
         field::BEGINNINGS: listed,
         field::RANK: {"type": "long"},
-        field::IMPORTANCE: compared,
-        field::SCORE: compared,
+        field::IMPORTANCE: &compared,
+        field::SCORE: &compared,
         field::LEVEL: exact,
         field::UNLISTED: {"type": "boolean", "doc_values": false},
-        field::STRIKE: {"type": "double"},
-        field::CONTRACT_SIZE: {"type": "double"},
-        field::COUPON: {"type": "double"},
-        field::EXPIRATION: compared,
-        field::MATURITY: compared,
         field::INSTRUMENT: {"type": "binary", "store": true},
     });
     for property in Property::ALL {
         fields[property.name()] = exact.clone();
+    }
+    for number in Attribute::NUMBERS {
+        fields[number.name()] = json!({"type": "double"});
+    }
+    for date in Attribute::DATES {
+        fields[date.name()] = compared.clone();
     }
     json!({
         "aliases": {filling: {}},
@@ -144,7 +142,6 @@ pub(crate) fn create(about: &About, division: Division, filling: &str) -> Value 
 /// Appends the two lines by which `_bulk` adds a document.
 pub(crate) fn add_lines(out: &mut Vec<u8>, instrument: &Instrument, document: &Document) {
     let figi = instrument.figi;
-    let (expiration, maturity) = instrument.filter_dates();
     let mut body = json!({
         field::FIGI: figi.to_u64(),
         field::KEYS: document.keys,
@@ -157,20 +154,15 @@ pub(crate) fn add_lines(out: &mut Vec<u8>, instrument: &Instrument, document: &D
         field::LEVEL: instrument.level().name(),
         field::INSTRUMENT: STANDARD.encode(&document.stored),
     });
-    let numbers = [
-        (field::STRIKE, instrument.strike),
-        (field::CONTRACT_SIZE, instrument.contract_size),
-        (field::COUPON, instrument.coupon),
-    ];
-    for (name, number) in numbers {
+    for (attribute, number) in Attribute::NUMBERS.into_iter().zip(instrument.filter_numbers()) {
         if let Some(number) = number {
             // Lucene has -0 before 0; for Figdex they are equal.
-            body[name] = (number + 0.0).into();
+            body[attribute.name()] = (number + 0.0).into();
         }
     }
-    for (name, day) in [(field::EXPIRATION, expiration), (field::MATURITY, maturity)] {
+    for (attribute, day) in Attribute::DATES.into_iter().zip(instrument.filter_dates()) {
         if let Some(day) = day {
-            body[name] = day.to_days().into();
+            body[attribute.name()] = day.to_days().into();
         }
     }
     for property in Property::ALL {

@@ -1,6 +1,6 @@
 //! The parts of the document that depend on the version, the settings and the data.
 
-use figdex_index::{IdType, Level, Property, Vocabulary};
+use figdex_index::{Attribute, IdType, Level, Property, Vocabulary};
 use serde_json::{Map, Value, json};
 
 use crate::callers::limits::{ENUM_VALUES_MAX, PerRequest};
@@ -23,6 +23,15 @@ pub(super) fn apply(
         schemas[request]["additionalProperties"] = json!(false);
         let option_type = &mut schemas[request]["properties"]["optionType"];
         option_type["enum"] = nullable(vocabulary.values(Property::OptionType));
+        for (intervals, schema) in [
+            (&Attribute::NUMBERS[..], "NullableNumberInterval"),
+            (&Attribute::DATES, "NullableDateInterval"),
+        ] {
+            for attribute in intervals {
+                schemas[request]["properties"][attribute.name()] =
+                    json!({"$ref": format!("#/components/schemas/{schema}")});
+            }
+        }
     }
     let PerRequest { jobs_max: jobs, jobs_max_with_key: with_key, .. } = per_request;
     schemas["BulkMappingJob"]["maxItems"] = with_key.into();

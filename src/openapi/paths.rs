@@ -3,7 +3,7 @@
 //! They have no operationId, as in the public service's document: client generators then name them
 //! by path and method, so that existing programs find the names that they use.
 
-use figdex_index::{Level, Property};
+use figdex_index::{Attribute, Level, Property};
 use serde_json::{Value, json};
 use utoipa::openapi::example::Example;
 use utoipa::openapi::header::Header;
@@ -163,6 +163,10 @@ fn suggest(settings: &Settings) -> Operation {
     open(with_properties(operation), settings, "SuggestResponse", "The likeliest securities.")
 }
 
+/// An example of each interval.
+const NUMBERS: [&str; Attribute::NUMBERS.len()] = ["100..200", "100..", "..5"];
+const DATES: [&str; Attribute::DATES.len()] = ["2026-01-01..2026-12-31", "2030-01-01..2030-12-31"];
+
 fn facets(settings: &Settings) -> Operation {
     let names = "That by which the instruments are counted, joined by commas: enum-like \
         properties, and level.";
@@ -183,14 +187,11 @@ fn facets(settings: &Settings) -> Operation {
             ObjectBuilder::new().enum_values(Some(Level::ALL.map(Level::name))),
             "composite",
         ));
-    for (name, what, example) in [
-        ("strike", numbers, "100..200"),
-        ("contractSize", numbers, "100.."),
-        ("coupon", numbers, "..5"),
-        ("expiration", days, "2026-01-01..2026-12-31"),
-        ("maturity", days, "2030-01-01..2030-12-31"),
-    ] {
-        operation = operation.parameter(parameter(name, what, text(), example));
+    for (number, example) in Attribute::NUMBERS.into_iter().zip(NUMBERS) {
+        operation = operation.parameter(parameter(number.name(), numbers, text(), example));
+    }
+    for (date, example) in Attribute::DATES.into_iter().zip(DATES) {
+        operation = operation.parameter(parameter(date.name(), days, text(), example));
     }
     open(with_properties(operation), settings, "FacetsResponse", "The counts.")
 }

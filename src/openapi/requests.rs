@@ -25,7 +25,8 @@ struct MappingJob {
     common: CommonSearchMappingRequest,
 }
 
-/// The properties that narrow an answer. exchCode and micCode cannot be combined.
+/// The properties that narrow an answer. exchCode and micCode cannot be combined. Intervals are
+/// added by `edition`.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct CommonSearchMappingRequest {
@@ -50,16 +51,6 @@ struct CommonSearchMappingRequest {
     include_unlisted_equities: Option<bool>,
     /// Type of the option.
     option_type: Option<String>,
-    #[schema(required = false)]
-    strike: NullableNumberInterval,
-    #[schema(required = false)]
-    contract_size: NullableNumberInterval,
-    #[schema(required = false)]
-    coupon: NullableNumberInterval,
-    #[schema(required = false)]
-    expiration: NullableDateInterval,
-    #[schema(required = false)]
-    maturity: NullableDateInterval,
     #[schema(required = false)]
     state_code: StateCode,
 }
@@ -187,6 +178,8 @@ fn interval(entry: Object, description: &str) -> RefOr<Schema> {
 
 /// Adds the types of requests to the components of the document.
 pub(super) fn components(schemas: &mut Schemas) {
+    schemas.add::<NullableNumberInterval>();
+    schemas.add::<NullableDateInterval>();
     schemas.add::<BulkMappingJob>();
     schemas.add::<SearchRequest>();
     schemas.add::<FilterRequest>();

@@ -54,22 +54,13 @@ impl QueryDigest {
     /// The digest of a checked search. It is made of texts, so that it is the same in every
     /// generation and on every replica (contract 11.6, 11.7).
     pub(crate) fn new(endpoint: &str, search: &Search, vocabulary: &Vocabulary) -> Self {
-        let Filters {
-            known,
-            levels,
-            strike,
-            contract_size,
-            coupon,
-            expiration,
-            maturity,
-            include_unlisted_equities,
-        } = &search.filters;
+        let Filters { known, levels, numbers, dates, include_unlisted_equities } = &search.filters;
         let known = known.iter().flat_map(OneOf::values);
         let known: Vec<_> =
             known.map(|known| (known.property().name(), vocabulary.text(known))).collect();
-        let numbers = [strike, contract_size, coupon]
-            .map(|interval| interval.map(|interval| (interval.low(), interval.high())));
-        let dates = [expiration, maturity].map(|interval| {
+        let numbers =
+            numbers.map(|interval| interval.map(|interval| (interval.low(), interval.high())));
+        let dates = dates.map(|interval| {
             interval.map(|interval| (interval.first().to_days(), interval.last().to_days()))
         });
         let keywords = search.keywords.as_ref().map(figdex_index::Keywords::text);

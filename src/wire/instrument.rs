@@ -1,7 +1,10 @@
 //! One instrument with all that the index knows and may show, and its family (contract 16.5). Its
 //! rows are those of v3, with more members at the end.
 
-use figdex_index::{Branch, Family, Figi, Hit, IdType, IdValue, Instrument, Property, RowSource};
+use figdex_index::{
+    Attribute, Branch, Family, Field, Figi, Hit, IdType, Instrument, Property, RowSource, Sort,
+};
+use serde::Serialize;
 
 use super::json::{array, reopen, string};
 use super::row;
@@ -23,7 +26,7 @@ impl Identifiers {
 }
 
 /// The properties that a row lacks, in the order of contract 6.1.
-const PROPERTIES: [Property; 4] =
+const PROPERTIES: [Property; Property::COUNT - 4] =
     [Property::MicCode, Property::Currency, Property::StateCode, Property::OptionType];
 
 /// Writes the answer of `GET /instruments/{figi}`.
@@ -40,30 +43,15 @@ pub(crate) fn instrument(
     for property in PROPERTIES {
         text(out, property.name(), instrument.property(property));
     }
-    number(out, "strike", instrument.strike);
-    number(out, "contractSize", instrument.contract_size);
-    number(out, "coupon", instrument.coupon);
-    for (name, date) in [("expiration", instrument.expiration), ("maturity", instrument.maturity)] {
-        text(out, name, date.map(|date| date.to_string()).as_deref());
-    }
-    key(out, "listed");
-    // Null when the data do not say; it counts as listed then (contract 6.9).
-    out.extend_from_slice(match instrument.listed {
-        None => b"null",
-        Some(false) => b"false",
-        Some(true) => b"true",
-    });
-    let unique_ids =
-        [("uniqueID", &instrument.unique_id), ("uniqueIDFutOpt", &instrument.unique_id_fut_opt)];
-    for (name, id) in unique_ids.into_iter().filter(|(_, id)| id.is_some()) {
-        text(out, name, id.as_deref());
-    }
-    if let Some(importance) = instrument.importance {
-        number(out, "importance", Some(importance.number()));
-    }
-    if !instrument.alias.is_empty() {
-        key(out, "alias");
-        array(out, &instrument.alias, |out, alias| string(out, alias));
+    for is_list in [false, true] {
+        let all = Attribute::ALL.iter().filter(|one| !is_in_row(**one));
+        for attribute in all.filter(|one| (one.sort() == Sort::Texts) == is_list) {
+            let value = instrument.value(*attribute);
+            if value.is_some() || is_null_where_unknown(attribute.sort()) {
+                key(out, attribute.name());
+                json(out, &value);
+            }
+        }
     }
     if identifiers == Identifiers::Shown {
         key(out, "identifiers");
@@ -71,6 +59,18 @@ pub(crate) fn instrument(
     }
     out.push(b'}');
     end_with(out, rows, family);
+}
+
+/// Whether a row of v3 has the attribute.
+fn is_in_row(attribute: Attribute) -> bool {
+    let mut of_every_row = Field::of_every_row().iter();
+    attribute == Attribute::Metadata || of_every_row.any(|it| it.name() == attribute.name())
+}
+
+/// Whether an unknown value is null; else its member is left out. `listed` is null when the data do
+/// not say: such an instrument counts as listed (contract 6.9).
+fn is_null_where_unknown(sort: Sort) -> bool {
+    matches!(sort, Sort::Number | Sort::Date | Sort::Flag)
 }
 
 /// Writes the answer of `GET /instruments/{figi}` for a FIGI that only other rows name.
@@ -96,16 +96,13 @@ fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
     out.push(b'{');
     let mut is_first = true;
     for id_type in IdType::ALL {
-        let values: Vec<&str> = instrument.identifiers_of(id_type).map(IdValue::as_str).collect();
-        if values.is_empty() {
-            continue;
-        }
+        let Some(values) = instrument.identifier_set(id_type) else { continue };
         if !std::mem::take(&mut is_first) {
             out.push(b',');
         }
         string(out, id_type.name());
         out.push(b':');
-        array(out, &values, |out, value| string(out, value));
+        json(out, &values);
     }
     out.push(b'}');
 }
@@ -145,10 +142,9 @@ fn text(out: &mut Vec<u8>, name: &str, value: Option<&str>) {
     }
 }
 
-fn number(out: &mut Vec<u8>, name: &str, value: Option<f64>) {
-    key(out, name);
-    // Every number of the index is finite. serde_json would write another as null.
-    serde_json::to_writer(out, &value).expect("writing a number into memory does not fail");
+/// Every number of the index is finite. serde_json would write another as null.
+fn json(out: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(out, value).expect("writing a value into memory does not fail");
 }
 
 fn figi_or_null(out: &mut Vec<u8>, figi: Option<Figi>) {

@@ -1,10 +1,15 @@
 //! Intervals of numbers and dates: arrays of two entries, checked by the rules of contract 6.11 to
 //! 6.17.
 
-use figdex_index::{Date, DateInterval, IntervalError, NumberInterval};
+use figdex_index::{Attribute, Date, DateInterval, IntervalError, NumberInterval};
 
 use super::Fault;
 use super::json::{Raw, elements, is_null, text};
+
+/// The place of the attribute with this name.
+pub(super) fn place(attributes: &[Attribute], name: &str) -> Option<usize> {
+    attributes.iter().position(|attribute| attribute.name() == name)
+}
 
 /// Reads an interval of numbers, `[number or null, number or null]`. `name` is the name of the
 /// property, for the text of a fault.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Filters, IdType, Property, Vocabulary};
+use figdex_index::{Attribute, Filters, IdType, Property, Vocabulary};
 
 use super::json::{Raw, elements, is_null, text};
 use super::{Fault, interval};
@@ -35,11 +35,8 @@ pub(crate) struct Checked<T> {
 pub(super) struct Properties<'a> {
     enums: [Option<Raw<'a>>; Property::COUNT],
     include_unlisted_equities: Option<Raw<'a>>,
-    strike: Option<Raw<'a>>,
-    contract_size: Option<Raw<'a>>,
-    coupon: Option<Raw<'a>>,
-    expiration: Option<Raw<'a>>,
-    maturity: Option<Raw<'a>>,
+    numbers: [Option<Raw<'a>>; Attribute::NUMBERS.len()],
+    dates: [Option<Raw<'a>>; Attribute::DATES.len()],
     /// `text` and `as` of a job of a list (contract 17.13). They are not properties.
     text: Option<Raw<'a>>,
     text_as: Option<Raw<'a>>,
@@ -50,26 +47,27 @@ pub(super) struct Properties<'a> {
 impl<'a> Properties<'a> {
     /// Keeps a member of the object if it is a property; `false` if it is not.
     pub(super) fn take(&mut self, name: &str, raw: Raw<'a>, version: Version) -> bool {
-        let place = match name {
-            "includeUnlistedEquities" => &mut self.include_unlisted_equities,
-            "strike" => &mut self.strike,
-            "contractSize" => &mut self.contract_size,
-            "coupon" => &mut self.coupon,
-            "expiration" => &mut self.expiration,
-            "maturity" => &mut self.maturity,
-            _ => match Property::from_name(name) {
-                Some(Property::StateCode) if !version.has_state_code() => return false,
-                Some(property) => &mut self.enums[property as usize],
-                None => {
-                    match name {
-                        "text" => self.text = Some(raw),
-                        "as" => self.text_as = given(raw),
-                        _ if self.unknown.is_none() => self.unknown = Some(name.into()),
-                        _ => {}
-                    }
-                    return false;
+        let place = if let Some(property) = Property::from_name(name) {
+            if property == Property::StateCode && !version.has_state_code() {
+                return false;
+            }
+            &mut self.enums[property as usize]
+        } else if let Some(number) = interval::place(&Attribute::NUMBERS, name) {
+            &mut self.numbers[number]
+        } else if let Some(date) = interval::place(&Attribute::DATES, name) {
+            &mut self.dates[date]
+        } else {
+            match name {
+                "includeUnlistedEquities" => {
+                    self.include_unlisted_equities = given(raw);
+                    return true;
                 }
-            },
+                "text" => self.text = Some(raw),
+                "as" => self.text_as = given(raw),
+                _ if self.unknown.is_none() => self.unknown = Some(name.into()),
+                _ => {}
+            }
+            return false;
         };
         *place = given(raw);
         true
@@ -87,15 +85,9 @@ impl<'a> Properties<'a> {
 
     /// Whether any property is given.
     pub(super) fn any(&self) -> bool {
-        let others = [
-            self.include_unlisted_equities,
-            self.strike,
-            self.contract_size,
-            self.coupon,
-            self.expiration,
-            self.maturity,
-        ];
-        self.enums.iter().chain(&others).any(Option::is_some)
+        let intervals = self.numbers.iter().chain(&self.dates);
+        let mut all = self.enums.iter().chain([&self.include_unlisted_equities]).chain(intervals);
+        all.any(Option::is_some)
     }
 
     /// Whether the property is given.
@@ -106,7 +98,8 @@ impl<'a> Properties<'a> {
     /// Checks that a job has the properties that it needs: [`required`].
     pub(super) fn required(&self, id_type: IdType) -> Result<(), Fault> {
         let kind = self.enums[Property::SecurityType2 as usize].and_then(text);
-        let dates = [self.expiration.is_some(), self.maturity.is_some()];
+        let [expiration, maturity, ..] = self.dates.map(|date| date.is_some());
+        let dates = [expiration, maturity];
         required(id_type, |property| self.has(property), kind.as_deref(), dates)
     }
 
@@ -152,24 +145,21 @@ impl<'a> Properties<'a> {
     }
 
     /// Adds the properties that are not enum-like.
-    fn others(&self, filters: Filters) -> Result<Filters, Fault> {
+    fn others(&self, mut filters: Filters) -> Result<Filters, Fault> {
         if self.has(Property::ExchCode) && self.has(Property::MicCode) {
             return Err("Cannot have both exchCode and micCode".into());
         }
-        let include_unlisted_equities = match self.include_unlisted_equities {
-            Some(raw) => serde_json::from_str(raw.get())
-                .map_err(|_| "includeUnlistedEquities must be true or false.")?,
-            None => false,
-        };
-        Ok(Filters {
-            strike: interval::numbers("strike", self.strike)?,
-            contract_size: interval::numbers("contractSize", self.contract_size)?,
-            coupon: interval::numbers("coupon", self.coupon)?,
-            expiration: interval::dates("expiration", self.expiration)?,
-            maturity: interval::dates("maturity", self.maturity)?,
-            include_unlisted_equities,
-            ..filters
-        })
+        if let Some(raw) = self.include_unlisted_equities {
+            filters.include_unlisted_equities = serde_json::from_str(raw.get())
+                .map_err(|_| "includeUnlistedEquities must be true or false.")?;
+        }
+        for (place, number) in Attribute::NUMBERS.into_iter().enumerate() {
+            filters.numbers[place] = interval::numbers(number.name(), self.numbers[place])?;
+        }
+        for (place, date) in Attribute::DATES.into_iter().enumerate() {
+            filters.dates[place] = interval::dates(date.name(), self.dates[place])?;
+        }
+        Ok(filters)
     }
 }
 

@@ -3,11 +3,12 @@
 use std::str::FromStr;
 
 use figdex_index::{
-    Date, DateInterval, Filters, IntervalError, Keywords, Level, NumberInterval, Property,
-    Vocabulary,
+    Attribute, Date, DateInterval, Filters, IntervalError, Keywords, Level, NumberInterval,
+    Property, Vocabulary,
 };
 
 use super::Fault;
+use super::interval::place;
 use crate::callers::limits::ENUM_VALUES_MAX;
 use crate::config::UnknownEnum;
 
@@ -59,17 +60,14 @@ impl<'a> UrlFilters<'a> {
     /// The text for the answer's `error`.
     pub(super) fn take_other(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
         let filters = &mut self.filters;
-        match name {
-            "level" => {
-                let level = Level::from_name(value).ok_or("Invalid value for level.")?;
-                filters.levels.insert(level);
-            }
-            "strike" => once(name, &mut filters.strike, numbers(name, value)?)?,
-            "contractSize" => once(name, &mut filters.contract_size, numbers(name, value)?)?,
-            "coupon" => once(name, &mut filters.coupon, numbers(name, value)?)?,
-            "expiration" => once(name, &mut filters.expiration, days(name, value)?)?,
-            "maturity" => once(name, &mut filters.maturity, days(name, value)?)?,
-            _ => return Ok(false),
+        if name == "level" {
+            filters.levels.insert(Level::from_name(value).ok_or("Invalid value for level.")?);
+        } else if let Some(place) = place(&Attribute::NUMBERS, name) {
+            once(name, &mut filters.numbers[place], numbers(name, value)?)?;
+        } else if let Some(place) = place(&Attribute::DATES, name) {
+            once(name, &mut filters.dates[place], days(name, value)?)?;
+        } else {
+            return Ok(false);
         }
         Ok(true)
     }

@@ -126,8 +126,9 @@ fn search(
     values: &[(Property, &str)],
     strikes: Option<Strikes>,
 ) -> anyhow::Result<Search> {
-    let strike = strikes.and_then(|(low, high)| NumberInterval::new(Some(low), Some(high)).ok());
-    let mut filters = Filters { strike, include_unlisted_equities: true, ..Filters::default() };
+    let mut filters = Filters { include_unlisted_equities: true, ..Filters::default() };
+    filters.numbers[0] =
+        strikes.and_then(|(low, high)| NumberInterval::new(Some(low), Some(high)).ok());
     for (property, value) in values {
         let known = catalogue.vocabulary().admit(*property, value);
         filters.known.require(known.context("the universe has no such value")?);

@@ -19,7 +19,7 @@ impl Filled {
             self.counts = instrument.columns().map(|(name, _)| (name, 0)).collect();
         }
         for ((_, count), (_, value)) in self.counts.iter_mut().zip(instrument.columns()) {
-            *count += u64::from(value.is_known());
+            *count += u64::from(value.is_some());
         }
     }
 

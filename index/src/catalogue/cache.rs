@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn equal_searches_share_an_entry() {
         let of = |strike: f64, text: &str| {
-            let strike = NumberInterval::new(Some(strike), None).ok();
-            let keywords = Keywords::parse(text).ok();
-            Search { keywords, filters: Filters { strike, ..Filters::default() } }
+            let mut filters = Filters::default();
+            filters.numbers[0] = NumberInterval::new(Some(strike), None).ok();
+            Search { keywords: Keywords::parse(text).ok(), filters }
         };
         let totals = Cache::default();
         assert_eq!(ask(&totals, &of(0.0, "two words"), 7), Some(7));

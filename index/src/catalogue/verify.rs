@@ -110,8 +110,7 @@ fn agree(
             return Err(format!("the bitmap of its {} does not hold it", property.name()));
         }
     }
-    let numbers = [instrument.strike, instrument.contract_size, instrument.coupon];
-    if columns.numbers(doc) != numbers {
+    if columns.numbers(doc) != instrument.filter_numbers() {
         return Err("its fast fields have other numbers".into());
     }
     if instrument.filter_dates() != columns.dates(doc) {

@@ -12,7 +12,7 @@ use crate::instrument::importance::Importance;
 use crate::instrument::vocabulary::Property;
 use crate::mapped::u64_at;
 use crate::part::ranks::rank::Rank;
-use crate::part::rows::{Row, packed};
+use crate::part::rows::{Field, Row, packed};
 use crate::search::{Hit, RowSource};
 
 const IMPORTANCE: usize = 8;
@@ -76,17 +76,10 @@ impl Stored {
 
     /// Its value of a property.
     pub fn property(&self, property: Property) -> Option<String> {
-        let row = self.row();
-        let text = match property {
-            Property::ExchCode => row.exch_code(),
-            Property::SecurityType => row.security_type(),
-            Property::MarketSecDes => row.market_sector(),
-            Property::SecurityType2 => row.security_type2(),
-            Property::MicCode | Property::Currency | Property::OptionType | Property::StateCode => {
-                return self.instrument().properties[property as usize].take();
-            }
-        };
-        text.map(|text| text.to_string())
+        match Field::from_name(property.field_name()) {
+            Some(field) => self.row().value(field).map(|value| value.to_string()),
+            None => self.instrument().properties[property as usize].take(),
+        }
     }
 
     fn decoded(&self) -> Option<Instrument> {

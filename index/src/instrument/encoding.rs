@@ -1,11 +1,12 @@
 //! An instrument as a compact byte string: for sorting more instruments than fit in memory,
 //! and for the extras of a part.
 
-use super::Instrument;
+use super::attribute::{Attribute, Home, Instrument};
 use super::date::Date;
 use super::figi::Figi;
 use super::id_type::{IdType, IdValue};
 use super::importance::Importance;
+use super::value::{ColumnValue, Slot, Sort};
 use super::vocabulary::Property;
 
 /// Writes the known fields one after the other, and sets the bit of each in `present`.
@@ -41,21 +42,8 @@ impl Instrument {
         out.extend_from_slice(&self.figi.to_u64().to_le_bytes());
         out.extend_from_slice(&[0; PRESENT.end - PRESENT.start]);
         let mut writer = Writer { out, present: 0, field: 0 };
-        for figi in [self.composite_figi, self.share_class_figi] {
-            writer.field(figi.filter(|_| whole), |out, figi| {
-                out.extend_from_slice(&figi.to_u64().to_le_bytes());
-            });
-        }
-        let texts = [
-            &self.ticker,
-            &self.name,
-            &self.security_description,
-            &self.metadata,
-            &self.unique_id,
-            &self.unique_id_fut_opt,
-        ];
-        for text in texts {
-            writer.field(text.as_deref().filter(|_| whole), put_text);
+        for attribute in single(true) {
+            writer.field(self.value(attribute).filter(|_| whole), put_value);
         }
         for property in Property::ALL {
             let value = self.property(property);
@@ -64,25 +52,18 @@ impl Instrument {
                 put_text,
             );
         }
-        for number in [self.strike, self.contract_size, self.coupon] {
-            writer.field(number, |out, number| out.extend_from_slice(&number.to_le_bytes()));
+        for attribute in single(false) {
+            let is_kept = whole || attribute.home() == Home::Extras;
+            writer.field(self.value(attribute).filter(|_| is_kept), put_value);
         }
-        for date in [self.expiration, self.maturity] {
-            writer.field(date, |out, date| out.extend_from_slice(&date.to_days().to_le_bytes()));
-        }
-        writer.field(self.listed, |out, listed| out.push(u8::from(listed)));
-        writer.field(self.importance.filter(|_| whole), |out, importance| {
-            out.extend_from_slice(&importance.to_bits().to_le_bytes());
-        });
         let present = writer.present;
         put_number(out, self.identifiers.len());
         for id_value in &self.identifiers {
             out.push(id_value.id_type() as u8);
             put_text(out, id_value.as_str());
         }
-        put_number(out, self.alias.len());
-        for alias in &self.alias {
-            put_text(out, alias);
+        for attribute in lists() {
+            put_value(out, self.value(attribute).unwrap_or(ColumnValue::Texts(&[])));
         }
         out[start..][PRESENT].copy_from_slice(&present.to_le_bytes());
     }
@@ -95,32 +76,15 @@ impl Instrument {
         let present = u32::from_le_bytes(*present);
         let mut reader = Reader { bytes: rest, present, field: 0 };
         let mut instrument = Self::new(Figi::from_u64(u64::from_le_bytes(*figi)));
-        instrument.composite_figi = reader.field(take_figi)?;
-        instrument.share_class_figi = reader.field(take_figi)?;
-        for text in [
-            &mut instrument.ticker,
-            &mut instrument.name,
-            &mut instrument.security_description,
-            &mut instrument.metadata,
-            &mut instrument.unique_id,
-            &mut instrument.unique_id_fut_opt,
-        ]
-        .into_iter()
-        .chain(&mut instrument.properties)
-        {
+        for attribute in single(true) {
+            reader.field(|bytes| take_value(bytes, instrument.slot(attribute)))?;
+        }
+        for text in &mut instrument.properties {
             *text = reader.field(|bytes| take_text(bytes).map(str::to_owned))?;
         }
-        for number in
-            [&mut instrument.strike, &mut instrument.contract_size, &mut instrument.coupon]
-        {
-            *number = reader.field(|bytes| take(bytes).map(f64::from_le_bytes))?;
+        for attribute in single(false) {
+            reader.field(|bytes| take_value(bytes, instrument.slot(attribute)))?;
         }
-        for date in [&mut instrument.expiration, &mut instrument.maturity] {
-            *date = reader.field(|bytes| Date::from_days(i64::from_le_bytes(take(bytes)?)))?;
-        }
-        instrument.listed = reader.field(|bytes| take(bytes).map(|[listed]| listed != 0))?;
-        instrument.importance =
-            reader.field(|bytes| Importance::from_bits(u64::from_le_bytes(take(bytes)?)))?;
         let mut bytes = reader.bytes;
         for _ in 0..take_number(&mut bytes)? {
             let [code] = take(&mut bytes)?;
@@ -128,15 +92,26 @@ impl Instrument {
             let id_value = IdValue::from_index(id_type, take_text(&mut bytes)?);
             instrument.identifiers.push(id_value.into_owned());
         }
-        for _ in 0..take_number(&mut bytes)? {
-            instrument.alias.push(take_text(&mut bytes)?.to_owned());
+        for attribute in lists() {
+            take_value(&mut bytes, instrument.slot(attribute))?;
         }
         bytes.is_empty().then_some(instrument)
     }
 }
 
-// The presence bits: two FIGIs, six texts, the properties, five values, listed, importance.
-const _: () = assert!(2 + 6 + Property::COUNT + 5 + 2 <= 32);
+// There is a presence bit for each.
+const _: () = assert!(Attribute::ALL.len() + Property::COUNT <= 32);
+
+/// The attributes with one value: those of the row come before the properties, the others after
+/// them. Lists have no presence bit; they come last, after the identifiers.
+fn single(is_in_row: bool) -> impl Iterator<Item = Attribute> {
+    let single = Attribute::ALL.iter().copied().filter(|one| one.sort() != Sort::Texts);
+    single.filter(move |one| (one.home() == Home::Row) == is_in_row)
+}
+
+fn lists() -> impl Iterator<Item = Attribute> {
+    Attribute::ALL.iter().copied().filter(|one| one.sort() == Sort::Texts)
+}
 
 impl Writer<'_> {
     fn field<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
@@ -199,8 +174,41 @@ pub(crate) fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     str::from_utf8(text).ok()
 }
 
-fn take_figi(bytes: &mut &[u8]) -> Option<Figi> {
-    take(bytes).map(|bytes| Figi::from_u64(u64::from_le_bytes(bytes)))
+/// Appends the value of an attribute.
+fn put_value(out: &mut Vec<u8>, value: ColumnValue<'_>) {
+    match value {
+        ColumnValue::Figi(figi) => out.extend_from_slice(&figi.to_u64().to_le_bytes()),
+        ColumnValue::Text(text) => put_text(out, text),
+        ColumnValue::Number(number) => out.extend_from_slice(&number.to_le_bytes()),
+        ColumnValue::Date(date) => out.extend_from_slice(&date.to_days().to_le_bytes()),
+        ColumnValue::Flag(flag) => out.push(u8::from(flag)),
+        ColumnValue::Importance(one) => out.extend_from_slice(&one.to_bits().to_le_bytes()),
+        ColumnValue::Texts(texts) => {
+            put_number(out, texts.len());
+            texts.iter().for_each(|text| put_text(out, text));
+        }
+        ColumnValue::Identifiers(_) => unreachable!("identifiers are not an attribute"),
+    }
+}
+
+/// Takes the value of an attribute off the front; `None` when it is cut or wrong.
+fn take_value(bytes: &mut &[u8], slot: Slot<'_>) -> Option<()> {
+    match slot {
+        Slot::Figi(slot) => *slot = Some(Figi::from_u64(u64::from_le_bytes(take(bytes)?))),
+        Slot::Text(slot) => *slot = Some(take_text(bytes)?.to_owned()),
+        Slot::Number(slot) => *slot = Some(f64::from_le_bytes(take(bytes)?)),
+        Slot::Date(slot) => *slot = Some(Date::from_days(i64::from_le_bytes(take(bytes)?))?),
+        Slot::Flag(slot) => *slot = Some(take(bytes)? != [0]),
+        Slot::Importance(slot) => {
+            *slot = Some(Importance::from_bits(u64::from_le_bytes(take(bytes)?))?);
+        }
+        Slot::Texts(slot) => {
+            for _ in 0..take_number(bytes)? {
+                slot.push(take_text(bytes)?.to_owned());
+            }
+        }
+    }
+    Some(())
 }
 
 #[cfg(test)]

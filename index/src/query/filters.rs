@@ -4,6 +4,7 @@
 use std::{iter, mem};
 
 use super::interval::{DateInterval, NumberInterval};
+use crate::instrument::attribute::Attribute;
 use crate::instrument::level::Levels;
 use crate::instrument::vocabulary::{Known, Property};
 
@@ -14,17 +15,12 @@ pub struct Filters {
     pub known: KnownValues,
     /// The levels of which the row must have one, unless there are none.
     pub levels: Levels,
-    /// `strike`. A row without the number does not match (contract 6.12).
-    pub strike: Option<NumberInterval>,
-    /// `contractSize`, by the same rule.
-    pub contract_size: Option<NumberInterval>,
-    /// `coupon`, by the same rule.
-    pub coupon: Option<NumberInterval>,
-    /// `expiration`, by the same rule. A row that has only a maturity is compared by it
-    /// (contract 6.18).
-    pub expiration: Option<DateInterval>,
-    /// `maturity`, by the same rule. A row that has only an expiration is compared by it.
-    pub maturity: Option<DateInterval>,
+    /// The intervals of [`Attribute::NUMBERS`]. A row without the number does not match
+    /// (contract 6.12).
+    pub numbers: [Option<NumberInterval>; Attribute::NUMBERS.len()],
+    /// The intervals of [`Attribute::DATES`], by the same rule, over
+    /// [`Instrument::filter_dates`](crate::Instrument::filter_dates) (contract 6.18).
+    pub dates: [Option<DateInterval>; Attribute::DATES.len()],
     /// `includeUnlistedEquities`. Unless it is set, unlisted equities do not match (contract 6.9).
     pub include_unlisted_equities: bool,
 }
@@ -55,16 +51,20 @@ const INTERVAL_UNITS: u64 = 40;
 impl Filters {
     /// Whether an interval is asked for.
     pub(crate) fn has_intervals(&self) -> bool {
-        let numbers = [self.strike, self.contract_size, self.coupon];
-        let dates = [self.expiration, self.maturity];
-        numbers.iter().any(Option::is_some) || dates.iter().any(Option::is_some)
+        self.numbers.iter().any(Option::is_some) || self.dates.iter().any(Option::is_some)
+    }
+
+    /// The names of the intervals that are asked for.
+    pub(crate) fn intervals(&self) -> impl Iterator<Item = &'static str> {
+        let numbers = self.numbers.iter().map(Option::is_some);
+        let given = numbers.chain(self.dates.iter().map(Option::is_some));
+        let given = Attribute::compared().zip(given).filter(|(_, is_given)| *is_given);
+        given.map(|(attribute, _)| attribute.name())
     }
 
     /// The units of work of looking up these filters in a part.
     pub(crate) fn units(&self) -> u64 {
-        let numbers = [self.strike, self.contract_size, self.coupon].into_iter().flatten();
-        let dates = [self.expiration, self.maturity].into_iter().flatten();
-        let intervals = (numbers.count() + dates.count()) as u64;
+        let intervals = self.intervals().count() as u64;
         let values = (self.known.len() + self.levels.iter().count()) as u64;
         1 + VALUE_UNITS * values + INTERVAL_UNITS * intervals
     }

@@ -173,7 +173,7 @@ impl Plan {
             return Self::without_words(Driver::Nothing, Counter::Statistics(0));
         }
         let counter = match (&demanded[..], excluded) {
-            _ if interval_names(filters).next().is_some() => Counter::Blocks,
+            _ if filters.has_intervals() => Counter::Blocks,
             ([], None) => Counter::Statistics(part.rows.len() as u32),
             ([], Some(excluded)) => Counter::Statistics(part.rows.len() as u32 - excluded),
             ([(_, rows)], None) => Counter::Statistics(*rows),
@@ -275,7 +275,7 @@ impl Driver {
                 if let Some(rows) = excluded {
                     writeln!(f, "  without the unlisted equities: {rows}")?;
                 }
-                for name in interval_names(filters) {
+                for name in filters.intervals() {
                     writeln!(f, "  keeps those within the interval of {name}")?;
                 }
                 Ok(())
@@ -318,7 +318,7 @@ pub(crate) fn display_verified<'a>(
         if !filters.levels.is_empty() {
             writeln!(f, "    keeps those with {}", display_levels(filters.levels))?;
         }
-        for name in interval_names(filters) {
+        for name in filters.intervals() {
             writeln!(f, "    keeps those within the interval of {name}")?;
         }
         if !filters.include_unlisted_equities {
@@ -337,15 +337,4 @@ fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> String {
 /// The levels of which a row must have one, as text for people.
 fn display_levels(levels: Levels) -> String {
     format!("level {}", levels.iter().map(Level::name).collect::<Vec<_>>().join(" | "))
-}
-
-fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {
-    let intervals = [
-        ("strike", filters.strike.is_some()),
-        ("contractSize", filters.contract_size.is_some()),
-        ("coupon", filters.coupon.is_some()),
-        ("expiration", filters.expiration.is_some()),
-        ("maturity", filters.maturity.is_some()),
-    ];
-    intervals.into_iter().filter_map(|(name, is_given)| is_given.then_some(name))
 }

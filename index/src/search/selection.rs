@@ -426,7 +426,8 @@ mod tests {
                 let (demanded, any_of): (Vec<_>, Vec<_>) = several.partition(|any| any.len() == 1);
                 let demanded = demanded.into_iter().flatten().collect();
                 let excluded = PART.bitmaps.unlisted_equities().filter(|_| !with_unlisted);
-                let filters = Filters { strike: interval, ..Filters::default() };
+                let mut filters = Filters::default();
+                filters.numbers[0] = interval;
                 let intervals = PART.numbers.intervals(&filters);
                 let conditions =
                     Conditions { demanded, any_of, excluded, intervals, is_impossible: false };

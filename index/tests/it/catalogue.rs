@@ -32,23 +32,19 @@ fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup<'_>) 
             || instrument.keys().any(|key| key == lookup.id_value)
     };
     let passes = |instrument: &&Instrument| {
-        let (expiration, maturity) = instrument.filter_dates();
         let known = |asked: figdex_index::OneOf<'_>| {
             let own = instrument.property(asked.property());
             asked.values().any(|known| own == Some(catalogue.vocabulary().text(known)))
         };
-        let number = |interval: Option<NumberInterval>, value: Option<f64>| {
+        let number = |(interval, value): (Option<NumberInterval>, Option<f64>)| {
             interval.is_none_or(|interval| value.is_some_and(|value| interval.contains(value)))
         };
-        let date = |interval: Option<DateInterval>, value: Option<Date>| {
+        let date = |(interval, value): (Option<DateInterval>, Option<Date>)| {
             interval.is_none_or(|interval| value.is_some_and(|value| interval.contains(value)))
         };
         filters.known.iter().all(known)
-            && number(filters.strike, instrument.strike)
-            && number(filters.coupon, instrument.coupon)
-            && number(filters.contract_size, instrument.contract_size)
-            && date(filters.expiration, expiration)
-            && date(filters.maturity, maturity)
+            && filters.numbers.into_iter().zip(instrument.filter_numbers()).all(number)
+            && filters.dates.into_iter().zip(instrument.filter_dates()).all(date)
             && (filters.include_unlisted_equities || !instrument.is_unlisted_equity())
     };
     instruments.iter().filter(carries).filter(passes).map(|instrument| instrument.figi).collect()
@@ -87,14 +83,10 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
                 sectors,
                 include,
             )| {
-                let mut filters = Filters {
-                    strike,
-                    coupon,
-                    expiration,
-                    maturity,
-                    include_unlisted_equities: include,
-                    ..Filters::default()
-                };
+                let mut filters =
+                    Filters { include_unlisted_equities: include, ..Filters::default() };
+                (filters.numbers[0], filters.numbers[2]) = (strike, coupon);
+                (filters.dates[0], filters.dates[1]) = (expiration, maturity);
                 for (property, values) in
                     [(Property::ExchCode, exch_codes), (Property::MarketSecDes, sectors)]
                 {

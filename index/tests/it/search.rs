@@ -108,7 +108,7 @@ pub(crate) fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Inst
         asked.values().any(|known| own == Some(catalogue.vocabulary().text(known)))
     }) && (filters.include_unlisted_equities || !instrument.is_unlisted_equity())
         && (filters.levels.is_empty() || filters.levels.iter().any(|it| it == instrument.level()))
-        && filters.strike.is_none_or(|interval| {
+        && filters.numbers[0].is_none_or(|interval| {
             instrument.strike.is_some_and(|strike| interval.contains(strike))
         })
 }
@@ -124,13 +124,10 @@ pub(crate) fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
         move |(text, (exch_codes, sectors, levels), strike, include)| {
             let mut asked = Levels::default();
             levels.into_iter().flatten().for_each(|level| asked.insert(level));
-            let mut filters = Filters {
-                levels: asked,
-                include_unlisted_equities: include,
-                strike: strike
-                    .map(|low| figdex_index::NumberInterval::new(Some(low), None).unwrap()),
-                ..Filters::default()
-            };
+            let mut filters =
+                Filters { levels: asked, include_unlisted_equities: include, ..Filters::default() };
+            filters.numbers[0] =
+                strike.map(|low| figdex_index::NumberInterval::new(Some(low), None).unwrap());
             for (property, values) in
                 [(Property::ExchCode, exch_codes), (Property::MarketSecDes, sectors)]
             {

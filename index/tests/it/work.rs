@@ -108,8 +108,8 @@ fn a_wide_identifier_is_not_read_inline() {
         is_heavy(exch_code, row, |meter| map(&jobs[..1], meter));
         is_heavy(exch_code, 100 * row, |meter| map(&jobs, meter));
     }
-    let none =
-        Filters { strike: NumberInterval::new(Some(-2.0), Some(-1.0)).ok(), ..Filters::default() };
+    let mut none = Filters::default();
+    none.numbers[0] = NumberInterval::new(Some(-2.0), Some(-1.0)).ok();
     let isin = IdType::Isin.admit("US4592001014").unwrap();
     let jobs = vec![Lookup::new(isin, none); 10];
     is_heavy("a strike that no row has", 10 * row, |meter| map(&jobs, meter));

@@ -13,8 +13,8 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use figdex_index::{
-    Catalogue, Date, DateInterval, Figi, Filters, IdType, IdValue, Lookup, NumberInterval,
-    Property, RowSource as _,
+    Attribute, Catalogue, Date, DateInterval, Figi, Filters, IdType, IdValue, Lookup,
+    NumberInterval, Property, RowSource as _,
 };
 use figdex_io::{escaped, escaped_path, grouped};
 use serde_json::{Map, Value};
@@ -205,20 +205,18 @@ impl Job {
                 Some(_) => return Err(format!("{} must be a text", property.name())),
             }
         }
-        let include_unlisted_equities = match take("includeUnlistedEquities") {
+        let mut filters = Filters::default();
+        filters.include_unlisted_equities = match take("includeUnlistedEquities") {
             Some(Value::Bool(flag)) => flag,
             None => false,
             Some(_) => return Err("includeUnlistedEquities must be true or false".to_owned()),
         };
-        let filters = Filters {
-            strike: numbers("strike", take("strike"))?,
-            contract_size: numbers("contractSize", take("contractSize"))?,
-            coupon: numbers("coupon", take("coupon"))?,
-            expiration: dates("expiration", take("expiration"))?,
-            maturity: dates("maturity", take("maturity"))?,
-            include_unlisted_equities,
-            ..Filters::default()
-        };
+        for (slot, number) in filters.numbers.iter_mut().zip(Attribute::NUMBERS) {
+            *slot = numbers(number.name(), take(number.name()))?;
+        }
+        for (slot, date) in filters.dates.iter_mut().zip(Attribute::DATES) {
+            *slot = dates(date.name(), take(date.name()))?;
+        }
         Ok(Self { id_value, values, filters })
     }
 }

@@ -13,7 +13,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use figdex_index::{
-    Catalogue, Date, Error as IndexError, Figi, Filled, Instrument, Manifest, SourceEntry, chain,
+    Attribute, Catalogue, Date, Error as IndexError, Figi, Filled, Instrument, Manifest,
+    SourceEntry, chain,
 };
 use figdex_io::grouped;
 use jiff::Zoned;
@@ -164,7 +165,7 @@ impl Guard {
         if let Some(old) = &self.published.next {
             let Comparison { removed, expired, removed_figis, expired_figis, .. } =
                 &mut self.comparison;
-            let end = old.filter_dates().0;
+            let end = old.filter_dates()[0];
             if end.is_some_and(|end| end < self.today) {
                 count(expired, expired_figis, old.figi);
             } else {
@@ -228,7 +229,7 @@ fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
 
 /// The only column that may differ in any number of instruments: it follows from market data, which
 /// is different every night.
-const NOT_COMPARED: &str = "importance";
+const NOT_COMPARED: &str = Attribute::Importance.name();
 
 /// Whether a column is different. Each that is counts in `columns`.
 fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<ColumnChanges>) -> bool {
@@ -238,7 +239,7 @@ fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<ColumnChange
     let mut is_changed = false;
     let both = old.columns().zip(new.columns());
     for (column, ((name, old), (_, new))) in columns.iter_mut().zip(both) {
-        column.lost += u64::from(old.is_known() && !new.is_known());
+        column.lost += u64::from(old.is_some() && new.is_none());
         if old != new && name != NOT_COMPARED {
             column.changed += 1;
             is_changed = true;

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
+use figdex_index::{Catalogue, ColumnValue, Figi, Instrument, Property, Vocabulary};
 use figdex_io::{Files, Layout, Output, OutputError};
 use figdex_opensearch::Generation;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
@@ -16,7 +16,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use crate::build::value_lists;
 use crate::error::Error;
 use crate::row::Column;
-use crate::row::cells::{ColumnValue, column_value, columns};
+use crate::row::cells::columns;
 
 /// Separates the values in one CSV cell.
 const LIST_SEPARATOR: char = ';';
@@ -161,19 +161,18 @@ pub fn write_values(
 }
 
 fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, ExportError> {
-    Ok(match column_value(instrument, column) {
-        ColumnValue::Nothing => "".into(),
-        ColumnValue::Text(text) => text,
-        ColumnValue::Number(number) => number.to_string().into(),
-        ColumnValue::Bool(truth) => truth.to_string().into(),
-        ColumnValue::List(values) => {
-            if values.iter().any(|value| value.contains(LIST_SEPARATOR)) {
-                return Err(ExportError::Separator { figi: instrument.figi, column });
-            }
-            let mut separator = [0; 4];
-            values.join(LIST_SEPARATOR.encode_utf8(&mut separator)).into()
+    let Some(value) = column.value(instrument) else { return Ok("".into()) };
+    match (value, value.list()) {
+        (ColumnValue::Text(text), _) => Ok(text.into()),
+        (_, None) => Ok(value.to_string().into()),
+        (_, Some(values)) if values.iter().any(|value| value.contains(LIST_SEPARATOR)) => {
+            Err(ExportError::Separator { figi: instrument.figi, column })
         }
-    })
+        (_, Some(values)) => {
+            let mut separator = [0; 4];
+            Ok(values.join(LIST_SEPARATOR.encode_utf8(&mut separator)).into())
+        }
+    }
 }
 
 /// An instrument that serializes as the object of a JSON line.
@@ -183,16 +182,10 @@ impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         for column in columns() {
-            let name = column.name();
-            match column_value(self.0, column) {
-                ColumnValue::Nothing => {}
-                ColumnValue::Text(text) => object.serialize_entry(name, &text)?,
-                ColumnValue::Number(number) => object.serialize_entry(name, &number)?,
-                ColumnValue::Bool(truth) => object.serialize_entry(name, &truth)?,
-                ColumnValue::List(values) => match *values {
-                    [only] => object.serialize_entry(name, only)?,
-                    _ => object.serialize_entry(name, &values)?,
-                },
+            let Some(value) = column.value(self.0) else { continue };
+            match value.list().as_deref() {
+                Some([only]) => object.serialize_entry(column.name(), only)?,
+                _ => object.serialize_entry(column.name(), &value)?,
             }
         }
         object.end()

@@ -301,7 +301,7 @@ fn reasons(tallies: Tallies) -> Vec<Reason> {
 /// The first value of the row that the column does not accept, or its first value.
 fn invalid_value(row: &Row, column: Column) -> String {
     let cells = || row.cells().filter(|cell| cell.column == column);
-    let figi = Figi::parse(Column::Figi.example());
+    let figi = Figi::parse(Column::Figi.about().example);
     let refused = figi.ok().and_then(|figi| {
         let mut instrument = Instrument::new(figi);
         cells().find(|cell| set_cell(&mut instrument, cell).is_err())

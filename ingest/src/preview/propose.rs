@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use figdex_index::{Figi, Instrument, Property};
+use figdex_index::{Attribute, Figi, Instrument, Property, Sort};
 use jiff::civil::Date;
 
 use super::records::Records;
@@ -17,12 +17,15 @@ const ACCEPTED_MIN: f64 = 0.5;
 /// Forms of dates that are tried when a column does not have dates as in the canonical dump.
 const DATES: [&str; 5] = ["%d.%m.%Y", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%SZ"];
 
+const COMPOSITE: Column = Column::Attribute(Attribute::CompositeFigi);
+const SHARE_CLASS: Column = Column::Attribute(Attribute::ShareClassFigi);
+
 /// The columns file of the first reading that has FIGIs or, without one, that has any column with
 /// a meaning.
 pub(super) fn columns_file(readings: &[Records]) -> Option<String> {
     let proposals = || readings.iter().map(|records| (records, chosen(records)));
     let has_figi = |(_, columns): &(&Records, BTreeMap<Column, usize>)| {
-        columns.keys().any(|column| matches!(column, Column::Figi | Column::CompositeFigi))
+        columns.keys().any(|&column| matches!(column, Column::Figi | COMPOSITE))
     };
     let found = proposals().find(has_figi);
     let (records, proposed) =
@@ -35,7 +38,7 @@ fn written(records: &Records, mut proposed: BTreeMap<Column, usize>) -> String {
     text += &records.syntax;
     text += "\n[columns]\n";
     if !proposed.contains_key(&Column::Figi) {
-        match proposed.get(&Column::CompositeFigi) {
+        match proposed.get(&COMPOSITE) {
             Some(composite) => {
                 text += "# No column has the FIGI of the listing: a row is its composite.\n";
                 proposed.insert(Column::Figi, *composite);
@@ -78,10 +81,7 @@ fn chosen(records: &Records) -> BTreeMap<Column, usize> {
         let found = column.recognise(name).map(|found| of_type(found.id_type));
         // FIGIs do not show their level; the heading may.
         match (found, by_name) {
-            (
-                Some(Column::Figi),
-                Some(level @ (Column::CompositeFigi | Column::ShareClassFigi)),
-            ) => Some(level),
+            (Some(Column::Figi), Some(level @ (COMPOSITE | SHARE_CLASS))) => Some(level),
             (found, _) => found,
         }
     };
@@ -103,7 +103,7 @@ fn chosen(records: &Records) -> BTreeMap<Column, usize> {
 /// Writes the line of a column, or a comment if the column does not accept its values.
 fn write_line(text: &mut String, column: Column, name: &str, values: &[String]) {
     let (key, from) = (column.name(), quoted(name));
-    let is_date = matches!(column, Column::Expiration | Column::Maturity);
+    let is_date = matches!(column, Column::Attribute(one) if one.sort() == Sort::Date);
     let fits = |form: &&str| share(values, |value| Date::strptime(form, value).is_ok()) > 0.9;
     let line = if share(values, |value| accepts(column, value)) >= ACCEPTED_MIN {
         format!("{key} = {from}")
@@ -111,7 +111,7 @@ fn write_line(text: &mut String, column: Column, name: &str, values: &[String]) 
         format!("{key} = {{ from = {from}, date = \"{form}\" }}")
     } else {
         let example = values.first().map_or_else(String::new, |value| quoted(&super::cut(value)));
-        let such = column.example();
+        let such = column.about().example;
         format!("# {key} = {from}  # {example} does not look like {key}, such as {such}")
     };
     *text += &line;
@@ -124,7 +124,8 @@ fn share(values: &[String], holds: impl Fn(&str) -> bool) -> f64 {
 
 /// Whether a value looks like one of that column.
 fn accepts(column: Column, value: &str) -> bool {
-    let Ok(figi) = Figi::parse(if column == Column::Figi { value } else { Column::Figi.example() })
+    let Ok(figi) =
+        Figi::parse(if column == Column::Figi { value } else { Column::Figi.about().example })
     else {
         return false;
     };

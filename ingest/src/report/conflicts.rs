@@ -141,6 +141,8 @@ fn cut(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use figdex_index::Attribute;
+
     use super::*;
 
     /// The conflict of a column, from pairs of a value that was kept and one that was lost.
@@ -168,19 +170,19 @@ mod tests {
             ("IBM CORP", "INTL BUSINESS MACHINES", false),
             ("-", "", true),
         ] {
-            let conflict = conflict(Column::Name, &[(other, one)]);
+            let conflict = conflict(Column::Attribute(Attribute::Name), &[(other, one)]);
             let counts = (conflict.count, conflict.cosmetic, conflict.samples.len());
             assert_eq!(counts, if is_cosmetic { (0, 1, 0) } else { (1, 0, 1) }, "{one} {other}");
         }
         // In numbers a point counts.
-        assert_eq!(conflict(Column::Strike, &[(1.5, 15.0)]).count, 1);
+        assert_eq!(conflict(Column::Attribute(Attribute::Strike), &[(1.5, 15.0)]).count, 1);
     }
 
     #[test]
     fn examples_are_few_and_short() {
         let names = (0..10).map(|round| ["1", "2"].map(|digit| digit.repeat(4000 + round)));
         let names: Vec<_> = names.map(|[kept, lost]| (kept, lost)).collect();
-        let conflict = conflict(Column::Name, &names);
+        let conflict = conflict(Column::Attribute(Attribute::Name), &names);
         assert_eq!((conflict.count, conflict.samples.len()), (10, SAMPLES_MAX));
         assert!(
             conflict.samples.iter().all(|s| s.kept.value.chars().count() <= VALUE_CHARS_MAX + 1)

@@ -1,9 +1,7 @@
 //! An instrument as the cells of a canonical row, the reverse of `normalize`. Values have the
 //! spelling of the index, not that of the dump.
 
-use std::borrow::Cow;
-
-use figdex_index::{Figi, IdType, IdValue, Importance, Instrument};
+use figdex_index::{ColumnValue, IdType, Instrument};
 
 use super::Column;
 
@@ -12,62 +10,19 @@ pub(crate) fn columns() -> impl Iterator<Item = Column> {
     let of_fields =
         [IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal, IdType::Ticker];
     let ids = IdType::ALL.into_iter().filter(move |id_type| !of_fields.contains(id_type));
-    Column::FIELDS.into_iter().chain(ids.map(Column::Identifier))
+    Column::fields().chain(ids.map(Column::Identifier))
 }
 
-/// The value of an instrument in a column.
-pub(crate) enum ColumnValue<'a> {
-    Nothing,
-    Text(Cow<'a, str>),
-    Number(f64),
-    Bool(bool),
-    List(Vec<&'a str>),
-}
-
-/// The value of the instrument in that column.
-pub(crate) fn column_value(instrument: &Instrument, column: Column) -> ColumnValue<'_> {
-    fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
-        text.as_deref().map(Cow::Borrowed)
+impl Column {
+    /// The value of an instrument in the column, if it is known.
+    pub(crate) fn value(self, instrument: &Instrument) -> Option<ColumnValue<'_>> {
+        match self {
+            Self::Figi => Some(ColumnValue::Figi(instrument.figi)),
+            Self::Attribute(attribute) => instrument.value(attribute),
+            Self::Property(property) => instrument.property(property).map(ColumnValue::Text),
+            Self::Identifier(id_type) => instrument.identifier_set(id_type),
+        }
     }
-    let figi = |figi: Option<Figi>| figi.map(|figi| Cow::Owned(figi.to_string()));
-    let found = match column {
-        Column::Figi => figi(Some(instrument.figi)),
-        Column::CompositeFigi => figi(instrument.composite_figi),
-        Column::ShareClassFigi => figi(instrument.share_class_figi),
-        Column::Ticker => text(&instrument.ticker),
-        Column::Name => text(&instrument.name),
-        Column::SecurityDescription => text(&instrument.security_description),
-        Column::Property(property) => instrument.property(property).map(Cow::Borrowed),
-        Column::Strike => {
-            return instrument.strike.map_or(ColumnValue::Nothing, ColumnValue::Number);
-        }
-        Column::ContractSize => {
-            return instrument.contract_size.map_or(ColumnValue::Nothing, ColumnValue::Number);
-        }
-        Column::Coupon => {
-            return instrument.coupon.map_or(ColumnValue::Nothing, ColumnValue::Number);
-        }
-        Column::Expiration => instrument.expiration.map(|date| Cow::Owned(date.to_string())),
-        Column::Maturity => instrument.maturity.map(|date| Cow::Owned(date.to_string())),
-        Column::Listed => return instrument.listed.map_or(ColumnValue::Nothing, ColumnValue::Bool),
-        Column::Importance => {
-            let number = instrument.importance.map(Importance::number);
-            return number.map_or(ColumnValue::Nothing, ColumnValue::Number);
-        }
-        Column::Metadata => text(&instrument.metadata),
-        Column::UniqueId => text(&instrument.unique_id),
-        Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
-        Column::Alias => return list(instrument.alias.iter().map(String::as_str).collect()),
-        Column::Identifier(id_type) => {
-            let own = instrument.identifiers_of(id_type);
-            return list(own.map(IdValue::as_str).collect());
-        }
-    };
-    found.map_or(ColumnValue::Nothing, ColumnValue::Text)
-}
-
-fn list(values: Vec<&str>) -> ColumnValue<'_> {
-    if values.is_empty() { ColumnValue::Nothing } else { ColumnValue::List(values) }
 }
 
 /// The cells of the instrument, except its own FIGI. A column with several values has several
@@ -75,12 +30,10 @@ fn list(values: Vec<&str>) -> ColumnValue<'_> {
 pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
     let mut cells = Vec::new();
     for column in columns().filter(|column| *column != Column::Figi) {
-        match column_value(instrument, column) {
-            ColumnValue::Nothing => {}
-            ColumnValue::Text(text) => cells.push((column, text.into_owned())),
-            ColumnValue::Number(number) => cells.push((column, number.to_string())),
-            ColumnValue::Bool(truth) => cells.push((column, truth.to_string())),
-            ColumnValue::List(mut values) => {
+        let Some(value) = column.value(instrument) else { continue };
+        match value.list() {
+            None => cells.push((column, value.to_string())),
+            Some(mut values) => {
                 values.sort_unstable();
                 cells.extend(values.into_iter().map(|value| (column, value.to_owned())));
             }
@@ -91,7 +44,7 @@ pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::Property;
+    use figdex_index::{Figi, Property};
 
     use super::*;
     use crate::row::normalize::normalize;

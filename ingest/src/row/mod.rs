@@ -8,133 +8,97 @@ pub(crate) mod nearest;
 pub(crate) mod normalize;
 pub(crate) mod reject;
 
-use figdex_index::{IdType, Property};
+use std::cmp::Ordering;
+use std::iter;
+
+use figdex_index::{Attribute, IdType, Property, Sort};
 
 /// A column of the canonical dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// `figi`, required.
     Figi,
-    /// `compositeFIGI`
-    CompositeFigi,
-    /// `shareClassFIGI`
-    ShareClassFigi,
-    /// `ticker`
-    Ticker,
-    /// `name`
-    Name,
-    /// `securityDescription`
-    SecurityDescription,
+    /// An attribute, under its name.
+    Attribute(Attribute),
     /// An enum-like property, under its name in a result row.
     Property(Property),
-    /// `strike`
-    Strike,
-    /// `contractSize`
-    ContractSize,
-    /// `coupon`
-    Coupon,
-    /// `expiration`
-    Expiration,
-    /// `maturity`
-    Maturity,
-    /// `listed`
-    Listed,
-    /// `metadata`
-    Metadata,
-    /// `uniqueID`
-    UniqueId,
-    /// `uniqueIDFutOpt`
-    UniqueIdFutOpt,
-    /// `alias`
-    Alias,
-    /// `importance`
-    Importance,
     /// Any idType, under the contract's name.
     Identifier(IdType),
 }
 
+/// Columns have the order of a dump.
+impl Ord for Column {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl PartialOrd for Column {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The attribute before which the properties are.
+const AFTER_PROPERTIES: Attribute = Attribute::Strike;
+
 impl Column {
+    fn place(self) -> (u8, u8) {
+        match self {
+            Self::Figi => (0, 0),
+            Self::Attribute(attribute) if attribute < AFTER_PROPERTIES => (1, attribute as u8),
+            Self::Property(property) => (2, property as u8),
+            Self::Attribute(attribute) => (3, attribute as u8),
+            Self::Identifier(id_type) => (4, id_type as u8),
+        }
+    }
+
     /// Whether its values are texts for people, in which letter case and punctuation mean little.
     pub(crate) fn is_text(self) -> bool {
-        matches!(
-            self,
-            Self::Ticker
-                | Self::Name
-                | Self::SecurityDescription
-                | Self::Property(_)
-                | Self::Metadata
-                | Self::Alias
-        )
+        match self {
+            Self::Attribute(Attribute::UniqueId | Attribute::UniqueIdFutOpt) => false,
+            Self::Attribute(attribute) => matches!(attribute.sort(), Sort::Text | Sort::Texts),
+            Self::Property(_) => true,
+            Self::Figi | Self::Identifier(_) => false,
+        }
     }
 
     /// The columns that are not an idType, in the order of a dump.
-    pub(crate) const FIELDS: [Self; 25] = [
-        Self::Figi,
-        Self::CompositeFigi,
-        Self::ShareClassFigi,
-        Self::Ticker,
-        Self::Name,
-        Self::SecurityDescription,
-        Self::Property(Property::ExchCode),
-        Self::Property(Property::MicCode),
-        Self::Property(Property::Currency),
-        Self::Property(Property::MarketSecDes),
-        Self::Property(Property::SecurityType),
-        Self::Property(Property::SecurityType2),
-        Self::Property(Property::OptionType),
-        Self::Property(Property::StateCode),
-        Self::Strike,
-        Self::ContractSize,
-        Self::Coupon,
-        Self::Expiration,
-        Self::Maturity,
-        Self::Listed,
-        Self::Metadata,
-        Self::UniqueId,
-        Self::UniqueIdFutOpt,
-        Self::Alias,
-        Self::Importance,
-    ];
+    pub(crate) fn fields() -> impl Iterator<Item = Self> {
+        let (before, after) = Attribute::ALL.split_at(AFTER_PROPERTIES as usize);
+        let [before, after] = [before, after].map(|them| them.iter().copied().map(Self::Attribute));
+        let properties = Property::ALL.into_iter().map(Self::Property);
+        iter::once(Self::Figi).chain(before).chain(properties).chain(after)
+    }
 
     /// The column's name in a canonical dump.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Figi => "figi",
-            Self::CompositeFigi => "compositeFIGI",
-            Self::ShareClassFigi => "shareClassFIGI",
-            Self::Ticker => "ticker",
-            Self::Name => "name",
-            Self::SecurityDescription => "securityDescription",
+            Self::Attribute(attribute) => attribute.name(),
             Self::Property(property) => property.field_name(),
-            Self::Strike => "strike",
-            Self::ContractSize => "contractSize",
-            Self::Coupon => "coupon",
-            Self::Expiration => "expiration",
-            Self::Maturity => "maturity",
-            Self::Listed => "listed",
-            Self::Metadata => "metadata",
-            Self::UniqueId => "uniqueID",
-            Self::UniqueIdFutOpt => "uniqueIDFutOpt",
-            Self::Alias => "alias",
-            Self::Importance => "importance",
             Self::Identifier(id_type) => id_type.name(),
         }
     }
 
     /// The column with that name. Case is significant: `ticker` is a field, `TICKER` an idType.
     pub fn from_name(name: &str) -> Option<Self> {
-        let field = Self::FIELDS.into_iter().find(|column| column.name() == name);
+        let field = Self::fields().find(|column| column.name() == name);
         field.or_else(|| IdType::from_name(name).map(Self::Identifier))
     }
 
     /// Every column.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        Self::FIELDS.into_iter().chain(IdType::ALL.map(Self::Identifier))
+        Self::fields().chain(IdType::ALL.map(Self::Identifier))
     }
 
     /// Whether a cell may hold several values.
-    pub const fn is_list(self) -> bool {
-        matches!(self, Self::Identifier(_) | Self::Alias)
+    pub fn is_list(self) -> bool {
+        match self {
+            Self::Attribute(attribute) => attribute.sort() == Sort::Texts,
+            Self::Identifier(_) => true,
+            Self::Figi | Self::Property(_) => false,
+        }
     }
 }
 
@@ -210,6 +174,11 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_have_the_order_of_a_dump() {
+        assert!(Column::all().is_sorted_by(|one, next| one < next));
+    }
 
     #[test]
     fn a_column_is_found_by_its_exact_name() {

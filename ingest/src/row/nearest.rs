@@ -1,41 +1,41 @@
 //! Which column a heading of somebody else's dump may mean.
 
-use figdex_index::{IdType, Property, type_of_heading};
+use figdex_index::{Attribute, IdType, type_of_heading};
 
 use super::Column;
 
-/// Headings of other makers, in lower case without blanks and signs.
-const HEADINGS: [(&str, Column); 30] = [
-    ("figicode", Column::Figi),
-    ("bbgglobalid", Column::Figi),
-    ("figicomposite", Column::CompositeFigi),
-    ("cfigi", Column::CompositeFigi),
-    ("figishareclass", Column::ShareClassFigi),
-    ("scfigi", Column::ShareClassFigi),
-    ("securityname", Column::Name),
-    ("issuername", Column::Name),
-    ("companyname", Column::Name),
-    ("description", Column::SecurityDescription),
-    ("exchange", Column::Property(Property::ExchCode)),
-    ("exchangecode", Column::Property(Property::ExchCode)),
-    ("mic", Column::Property(Property::MicCode)),
-    ("ccy", Column::Property(Property::Currency)),
-    ("currencycode", Column::Property(Property::Currency)),
-    ("marketsecdes", Column::Property(Property::MarketSecDes)),
-    ("putcall", Column::Property(Property::OptionType)),
-    ("state", Column::Property(Property::StateCode)),
-    ("strikeprice", Column::Strike),
-    ("couponrate", Column::Coupon),
-    ("expiry", Column::Expiration),
-    ("expirydate", Column::Expiration),
-    ("expirationdate", Column::Expiration),
-    ("maturitydate", Column::Maturity),
-    ("aliases", Column::Alias),
-    ("marketcap", Column::Importance),
-    ("marketcapitalisation", Column::Importance),
-    ("marketcapitalization", Column::Importance),
-    ("turnover", Column::Importance),
-    ("exchangesymbol", Column::Identifier(IdType::ExchSymbol)),
+/// Headings of other makers, in lower case without blanks and signs, and the columns they mean.
+const HEADINGS: [(&str, &str); 30] = [
+    ("figicode", "figi"),
+    ("bbgglobalid", "figi"),
+    ("figicomposite", "compositeFIGI"),
+    ("cfigi", "compositeFIGI"),
+    ("figishareclass", "shareClassFIGI"),
+    ("scfigi", "shareClassFIGI"),
+    ("securityname", "name"),
+    ("issuername", "name"),
+    ("companyname", "name"),
+    ("description", "securityDescription"),
+    ("exchange", "exchCode"),
+    ("exchangecode", "exchCode"),
+    ("mic", "micCode"),
+    ("ccy", "currency"),
+    ("currencycode", "currency"),
+    ("marketsecdes", "marketSector"),
+    ("putcall", "optionType"),
+    ("state", "stateCode"),
+    ("strikeprice", "strike"),
+    ("couponrate", "coupon"),
+    ("expiry", "expiration"),
+    ("expirydate", "expiration"),
+    ("expirationdate", "expiration"),
+    ("maturitydate", "maturity"),
+    ("aliases", "alias"),
+    ("marketcap", "importance"),
+    ("marketcapitalisation", "importance"),
+    ("marketcapitalization", "importance"),
+    ("turnover", "importance"),
+    ("exchangesymbol", "ID_EXCH_SYMBOL"),
 ];
 
 /// The column that a heading may mean: one with the same letters and digits, a name that other
@@ -43,8 +43,11 @@ const HEADINGS: [(&str, Column); 30] = [
 pub(crate) fn nearest(heading: &str) -> Option<Column> {
     let name = letters(heading);
     let named = || Column::all().find(|column| letters(column.name()) == name);
-    let known = || HEADINGS.into_iter().find(|(known, _)| *known == name).map(|(_, column)| column);
-    let slip = || Column::FIELDS.into_iter().find(|column| is_slip(&name, &letters(column.name())));
+    let known = || {
+        let (_, column) = HEADINGS.into_iter().find(|(known, _)| *known == name)?;
+        Column::from_name(column)
+    };
+    let slip = || Column::fields().find(|column| is_slip(&name, &letters(column.name())));
     type_of_heading(heading).map(of_type).or_else(named).or_else(known).or_else(slip)
 }
 
@@ -52,9 +55,9 @@ pub(crate) fn nearest(heading: &str) -> Option<Column> {
 pub(crate) fn of_type(id_type: IdType) -> Column {
     match id_type {
         IdType::BbGlobal => Column::Figi,
-        IdType::CompositeBbGlobal => Column::CompositeFigi,
-        IdType::ShareClassBbGlobal => Column::ShareClassFigi,
-        IdType::Ticker => Column::Ticker,
+        IdType::CompositeBbGlobal => Column::Attribute(Attribute::CompositeFigi),
+        IdType::ShareClassBbGlobal => Column::Attribute(Attribute::ShareClassFigi),
+        IdType::Ticker => Column::Attribute(Attribute::Ticker),
         other => Column::Identifier(other),
     }
 }
@@ -81,6 +84,11 @@ fn is_slip(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn known_headings_mean_columns() {
+        assert!(HEADINGS.iter().all(|(_, column)| Column::from_name(column).is_some()));
+    }
 
     #[test]
     fn a_heading_means_the_nearest_column() {

@@ -3,7 +3,7 @@
 //! An invalid `figi` rejects the row, since an instrument cannot exist without it. Any other
 //! invalid cell is dropped and reported, so that one bad cell does not lose the instrument.
 
-use figdex_index::{Date, Figi, IdType, Importance, Instrument, Property};
+use figdex_index::{Date, Figi, IdType, Importance, Instrument, Property, Slot};
 
 use super::reject::Reject;
 use super::{Cell, CellKind, Column, Row};
@@ -82,44 +82,12 @@ pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(
     let value = cell.value;
     match cell.column {
         Column::Figi => {}
-        Column::CompositeFigi => instrument.composite_figi = Some(figi(value)?),
-        Column::ShareClassFigi => instrument.share_class_figi = Some(figi(value)?),
-        Column::Ticker => instrument.ticker = Some(text(value, TEXT_BYTES_MAX)?),
-        Column::Name => instrument.name = Some(text(value, TEXT_BYTES_MAX)?),
-        Column::SecurityDescription => {
-            instrument.security_description = Some(text(value, TEXT_BYTES_MAX)?);
-        }
+        Column::Attribute(attribute) => set(instrument.slot(attribute), value)?,
         Column::Property(property) => {
             if property == Property::OptionType && !matches!(value, "Put" | "Call") {
                 return Err("neither Put nor Call");
             }
             instrument.properties[property as usize] = Some(text(value, PROPERTY_BYTES_MAX)?);
-        }
-        Column::Strike => instrument.strike = Some(number(value)?),
-        Column::ContractSize => instrument.contract_size = Some(number(value)?),
-        Column::Coupon => instrument.coupon = Some(number(value)?),
-        Column::Expiration => instrument.expiration = Some(date(value)?),
-        Column::Maturity => instrument.maturity = Some(date(value)?),
-        Column::Listed => {
-            // `True`, as Python writes it, is accepted too: if `False` were dropped, an unlisted
-            // equity would become listed.
-            let listed = value.to_ascii_lowercase().parse();
-            instrument.listed = Some(listed.map_err(|_| "neither true nor false")?);
-        }
-        Column::Metadata => instrument.metadata = Some(text(value, TEXT_BYTES_MAX)?),
-        Column::UniqueId => instrument.unique_id = Some(text(value, TEXT_BYTES_MAX)?),
-        Column::UniqueIdFutOpt => {
-            instrument.unique_id_fut_opt = Some(text(value, TEXT_BYTES_MAX)?);
-        }
-        Column::Alias => {
-            if instrument.alias.len() == LIST_VALUES_MAX {
-                return Err(TOO_MANY);
-            }
-            instrument.alias.push(text(value, TEXT_BYTES_MAX)?);
-        }
-        Column::Importance => {
-            let importance = value.parse().ok().and_then(Importance::new);
-            instrument.importance = Some(importance.ok_or("not a number from 0 on")?);
         }
         Column::Identifier(id_type) => {
             let admitted = match cell.kind {
@@ -135,6 +103,29 @@ pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(
                 instrument.identifiers.push(identifier);
             }
         }
+    }
+    Ok(())
+}
+
+/// Sets the field of an attribute.
+fn set(slot: Slot<'_>, value: &str) -> Result<(), &'static str> {
+    match slot {
+        Slot::Figi(slot) => *slot = Some(figi(value)?),
+        Slot::Text(slot) => *slot = Some(text(value, TEXT_BYTES_MAX)?),
+        Slot::Number(slot) => *slot = Some(number(value)?),
+        Slot::Date(slot) => *slot = Some(date(value)?),
+        Slot::Flag(slot) => {
+            // `True`, as Python writes it, is accepted too: if `False` were dropped, an unlisted
+            // equity would become listed.
+            let flag = value.to_ascii_lowercase().parse();
+            *slot = Some(flag.map_err(|_| "neither true nor false")?);
+        }
+        Slot::Importance(slot) => {
+            let importance = value.parse().ok().and_then(Importance::new);
+            *slot = Some(importance.ok_or("not a number from 0 on")?);
+        }
+        Slot::Texts(slot) if slot.len() == LIST_VALUES_MAX => return Err(TOO_MANY),
+        Slot::Texts(slot) => slot.push(text(value, TEXT_BYTES_MAX)?),
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Filters as conditions on documents (contract 6).
 
-use figdex_index::{Date, DateInterval, Filters, Level, NumberInterval, Vocabulary, bounded_term};
+use figdex_index::{
+    Attribute, Date, DateInterval, Filters, Level, NumberInterval, Vocabulary, bounded_term,
+};
 use serde_json::{Value, json};
 
 use super::terms;
@@ -8,16 +10,7 @@ use crate::schema::field;
 
 /// The conditions of filters. A document passes that fulfils all of them.
 pub(super) fn conditions(filters: &Filters, vocabulary: &Vocabulary) -> Vec<Value> {
-    let Filters {
-        known,
-        levels,
-        strike,
-        contract_size,
-        coupon,
-        expiration,
-        maturity,
-        include_unlisted_equities,
-    } = filters;
+    let Filters { known, levels, numbers, dates, include_unlisted_equities } = filters;
     let mut all = Vec::new();
     for one_of in known.iter() {
         let values: Vec<String> =
@@ -28,13 +21,11 @@ pub(super) fn conditions(filters: &Filters, vocabulary: &Vocabulary) -> Vec<Valu
         let names: Vec<&str> = levels.iter().map(Level::name).collect();
         all.push(terms(field::LEVEL, &names));
     }
-    let numbers =
-        [(field::STRIKE, strike), (field::CONTRACT_SIZE, contract_size), (field::COUPON, coupon)];
-    for (name, interval) in numbers {
-        all.extend(interval.map(|interval| number(name, interval)));
+    for (attribute, interval) in Attribute::NUMBERS.into_iter().zip(numbers) {
+        all.extend(interval.map(|interval| number(attribute.name(), interval)));
     }
-    for (name, interval) in [(field::EXPIRATION, expiration), (field::MATURITY, maturity)] {
-        all.extend(interval.map(|interval| days(name, interval)));
+    for (attribute, interval) in Attribute::DATES.into_iter().zip(dates) {
+        all.extend(interval.map(|interval| days(attribute.name(), interval)));
     }
     if !include_unlisted_equities {
         all.push(json!({"bool": {"must_not": {"term": {field::UNLISTED: true}}}}));

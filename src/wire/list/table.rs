@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use figdex_index::{
-    COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Question, TakesMore, type_of_heading,
+    Attribute, COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Question, TakesMore, type_of_heading,
 };
 use serde_json::{Map, Value};
 
@@ -186,15 +186,8 @@ fn of_members(
 
 /// A cell as the value of a member: intervals and truths are JSON, anything else is a text.
 fn member(name: &str, cell: &str) -> Value {
-    let is_json = matches!(
-        name,
-        "strike"
-            | "contractSize"
-            | "coupon"
-            | "expiration"
-            | "maturity"
-            | "includeUnlistedEquities"
-    );
+    let is_json = name == "includeUnlistedEquities"
+        || Attribute::compared().any(|attribute| attribute.name() == name);
     let text = cell.trim();
     let json = is_json.then(|| serde_json::from_str(text).ok()).flatten();
     json.unwrap_or_else(|| Value::String(text.to_owned()))

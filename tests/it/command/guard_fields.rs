@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Figi, IdType, Instrument, Property};
+use figdex_index::{Catalogue, Figi, IdType, Instrument, Property, Sort};
 use figdex_ingest::{Build, Column, Comparison, Error, GuardLimits, Input, Report};
 
 use crate::support::{build_of, figi};
@@ -44,22 +44,15 @@ fn two_values(name: &str) -> [String; 2] {
     let column = Column::from_name(name).unwrap_or_else(|| panic!("{name} is not a column"));
     let two = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
     match column {
-        Column::CompositeFigi | Column::ShareClassFigi => [figi(900), figi(901)],
+        Column::Attribute(attribute) => match attribute.sort() {
+            Sort::Figi => [figi(900), figi(901)],
+            Sort::Text | Sort::Texts => two("ONE", "TWO"),
+            Sort::Number | Sort::Importance => two("1", "2"),
+            Sort::Date => two("2035-01-01", "1999-01-01"),
+            Sort::Flag => two("true", "false"),
+        },
         Column::Property(Property::OptionType) => two("Put", "Call"),
-        Column::Figi
-        | Column::Ticker
-        | Column::Name
-        | Column::SecurityDescription
-        | Column::Property(_)
-        | Column::Metadata
-        | Column::UniqueId
-        | Column::UniqueIdFutOpt
-        | Column::Alias => two("ONE", "TWO"),
-        Column::Strike | Column::ContractSize | Column::Coupon | Column::Importance => {
-            two("1", "2")
-        }
-        Column::Expiration | Column::Maturity => two("2035-01-01", "1999-01-01"),
-        Column::Listed => two("true", "false"),
+        Column::Figi | Column::Property(_) => two("ONE", "TWO"),
         Column::Identifier(id_type) => match id_type {
             IdType::Isin => two("US4592001014", "US0378331005"),
             IdType::Sedol => two("2005973", "2046251"),

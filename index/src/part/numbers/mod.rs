@@ -15,19 +15,15 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::writer::NumbersWriter;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
+use crate::instrument::attribute::Attribute;
 use crate::instrument::date::Date;
 use crate::mapped::{Mapped, first_index, u64_at};
 use crate::query::Filters;
 
-/// The columns, in the order of [`values`].
-const NAMES: [&str; COUNT] = ["strike", "contractSize", "coupon", "expiration", "maturity"];
-
-const COUNT: usize = 5;
-
 const VALUE_BYTES: usize = 8;
 
-/// The columns of one part.
-pub(crate) struct Numbers([NumberColumn; COUNT]);
+/// The columns of one part: those of [`Attribute::compared`].
+pub(crate) struct Numbers(Vec<NumberColumn>);
 
 /// One column.
 struct NumberColumn {
@@ -51,12 +47,11 @@ pub(crate) struct Interval<'a> {
     ordinals: Range<u32>,
 }
 
-/// The values of an instrument, each in the order of its column.
-fn values(instrument: &Instrument) -> [Option<u64>; COUNT] {
-    let (expiration, maturity) = instrument.filter_dates();
-    let numbers = [instrument.strike, instrument.contract_size, instrument.coupon];
-    let [strike, contract_size, coupon] = numbers.map(|number| number.map(of_number));
-    [strike, contract_size, coupon, expiration.map(of_day), maturity.map(of_day)]
+/// The values of an instrument, as numbers that have the order of its columns.
+fn values(instrument: &Instrument) -> impl Iterator<Item = Option<u64>> {
+    let numbers = instrument.filter_numbers().map(|number| number.map(of_number));
+    let dates = instrument.filter_dates().map(|date| date.map(of_day));
+    numbers.into_iter().chain(dates)
 }
 
 /// A `u64` that has the order of finite numbers; 0 and -0 give the same.
@@ -72,20 +67,16 @@ fn of_day(date: Date) -> u64 {
 
 impl Numbers {
     pub(crate) fn open(part: &Path, docs: usize) -> Result<Self> {
-        let mut columns = Vec::with_capacity(COUNT);
-        for name in NAMES {
-            columns.push(NumberColumn::open(part, name, docs)?);
-        }
-        let columns = columns.try_into().map_err(|_| Error::damaged(part, "a column is missing"));
-        columns.map(Self)
+        let columns = Attribute::compared().map(|one| NumberColumn::open(part, one.name(), docs));
+        columns.collect::<Result<_>>().map(Self)
     }
 
     /// The intervals of `filters`, each over its column.
     pub(crate) fn intervals(&self, filters: &Filters) -> Vec<Interval<'_>> {
-        let numbers = [filters.strike, filters.contract_size, filters.coupon].map(|interval| {
+        let numbers = filters.numbers.map(|interval| {
             interval.map(|interval| (interval.low().map(of_number), interval.high().map(of_number)))
         });
-        let dates = [filters.expiration, filters.maturity].map(|interval| {
+        let dates = filters.dates.map(|interval| {
             interval.map(|days| (Some(of_day(days.first())), Some(of_day(days.last()))))
         });
         let asked = numbers.into_iter().chain(dates);
@@ -107,7 +98,7 @@ impl Numbers {
     /// # Errors
     /// [`Error::Damaged`] for the first column that fails.
     pub(crate) fn verify(&self, part: &Path) -> Result<()> {
-        for (name, column) in NAMES.into_iter().zip(&self.0) {
+        for (name, column) in Attribute::compared().map(Attribute::name).zip(&self.0) {
             let count = column.count();
             let values = (0..count).map(|place| u64_at(&column.values, place * VALUE_BYTES));
             let docs = column.ordinals.len() / column.width.bytes();
@@ -301,8 +292,8 @@ mod tests {
                 (Some(0.0), Some(last), 0),
                 (Some(-1.0), Some(last + 1.0), 0),
             ] {
-                let strike = NumberInterval::new(low.or(Some(0.0)), high).ok();
-                let filters = Filters { strike, ..Filters::default() };
+                let mut filters = Filters::default();
+                filters.numbers[0] = NumberInterval::new(low.or(Some(0.0)), high).ok();
                 let expected: Vec<u32> = (first..count as u32).collect();
                 assert_eq!(
                     passing(&numbers, count as usize, &filters),
@@ -336,13 +327,14 @@ mod tests {
             let maturity = days.and_then(|(first, span)| {
                 DateInterval::new(day(first).ok(), day(first + span).ok()).ok()
             });
-            let filters = Filters { strike, maturity, ..Filters::default() };
+            let mut filters = Filters::default();
+            (filters.numbers[0], filters.dates[1]) = (strike, maturity);
             let expected: Vec<u32> = (0..)
                 .zip(&instruments)
                 .filter(|(_, instrument)| {
                     strike.is_none_or(|asked| instrument.strike.is_some_and(|is| asked.contains(is)))
                         && maturity.is_none_or(|asked| {
-                            instrument.filter_dates().1.is_some_and(|is| asked.contains(is))
+                            instrument.filter_dates()[1].is_some_and(|is| asked.contains(is))
                         })
                 })
                 .map(|(doc, _)| doc)

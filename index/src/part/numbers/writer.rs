@@ -6,13 +6,14 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::{COUNT, NAMES, Width, paths, values};
+use super::{Width, paths, values};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
+use crate::instrument::attribute::Attribute;
 use crate::part::file_writer::{FileWriter, write_file};
 
 /// Writes the columns of one part. Instruments are added in FIGI order.
-pub(crate) struct NumbersWriter([ColumnWriter; COUNT]);
+pub(crate) struct NumbersWriter(Vec<ColumnWriter>);
 
 struct ColumnWriter {
     part: PathBuf,
@@ -26,11 +27,8 @@ struct ColumnWriter {
 
 impl NumbersWriter {
     pub(crate) fn create(part: &Path) -> Result<Self> {
-        let mut columns = Vec::with_capacity(COUNT);
-        for name in NAMES {
-            columns.push(ColumnWriter::create(part, name)?);
-        }
-        Ok(Self(columns.try_into().unwrap_or_else(|_| unreachable!("a column for each name"))))
+        let columns = Attribute::compared().map(|one| ColumnWriter::create(part, one.name()));
+        columns.collect::<Result<_>>().map(Self)
     }
 
     /// Adds the next row.

@@ -170,7 +170,7 @@ impl Facts {
         let currency = instrument.property(Property::Currency);
         let composite = instrument.composite_figi;
         let measure = if kind.ends() {
-            let (day, _) = instrument.filter_dates();
+            let [day, ..] = instrument.filter_dates();
             day.map_or(0, two_months)
         } else {
             let name = instrument.name.as_deref().or(instrument.ticker.as_deref());

@@ -12,6 +12,7 @@ use tantivy::columnar::{Column, StrColumn};
 
 use super::schema;
 use crate::error::{Error, Result};
+use crate::instrument::attribute::Attribute;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
@@ -20,11 +21,8 @@ use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub(crate) struct Columns {
     figi: Option<Column<u64>>,
     properties: [Option<ValueColumn>; Property::COUNT],
-    strike: Option<Column<f64>>,
-    contract_size: Option<Column<f64>>,
-    coupon: Option<Column<f64>>,
-    expiration: Option<Column<i64>>,
-    maturity: Option<Column<i64>>,
+    numbers: [Option<Column<f64>>; Attribute::NUMBERS.len()],
+    dates: [Option<Column<i64>>; Attribute::DATES.len()],
     unlisted_equity: Option<Column<bool>>,
 }
 
@@ -83,14 +81,19 @@ impl Columns {
         for property in Property::ALL {
             properties[property as usize] = ValueColumn::open(segment, property, vocabulary, part)?;
         }
+        let mut numbers = [const { None }; Attribute::NUMBERS.len()];
+        for (column, number) in numbers.iter_mut().zip(Attribute::NUMBERS) {
+            *column = fast.column_opt(number.name())?;
+        }
+        let mut dates = [const { None }; Attribute::DATES.len()];
+        for (column, date) in dates.iter_mut().zip(Attribute::DATES) {
+            *column = fast.column_opt(date.name())?;
+        }
         Ok(Self {
             figi: fast.column_opt(schema::FIGI)?,
             properties,
-            strike: fast.column_opt(schema::STRIKE)?,
-            contract_size: fast.column_opt(schema::CONTRACT_SIZE)?,
-            coupon: fast.column_opt(schema::COUPON)?,
-            expiration: fast.column_opt(schema::EXPIRATION)?,
-            maturity: fast.column_opt(schema::MATURITY)?,
+            numbers,
+            dates,
             unlisted_equity: fast.column_opt(schema::UNLISTED_EQUITY)?,
         })
     }
@@ -100,16 +103,14 @@ impl Columns {
         self.figi.as_ref()?.first(doc).map(Figi::from_u64)
     }
 
-    /// The strike, contract size and coupon of a document.
-    pub(crate) fn numbers(&self, doc: u32) -> [Option<f64>; 3] {
-        [&self.strike, &self.contract_size, &self.coupon]
-            .map(|column| column.as_ref().and_then(|column| column.first(doc)))
+    /// The numbers that filters compare.
+    pub(crate) fn numbers(&self, doc: u32) -> [Option<f64>; Attribute::NUMBERS.len()] {
+        self.numbers.each_ref().map(|column| column.as_ref()?.first(doc))
     }
 
-    /// The days that the filters `expiration` and `maturity` compare.
-    pub(crate) fn dates(&self, doc: u32) -> (Option<Date>, Option<Date>) {
-        let date = |column: &Option<Column<i64>>| Date::from_days(column.as_ref()?.first(doc)?);
-        (date(&self.expiration), date(&self.maturity))
+    /// The days that filters compare.
+    pub(crate) fn dates(&self, doc: u32) -> [Option<Date>; Attribute::DATES.len()] {
+        self.dates.each_ref().map(|column| Date::from_days(column.as_ref()?.first(doc)?))
     }
 
     /// Whether the document is an unlisted equity.

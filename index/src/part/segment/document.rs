@@ -18,18 +18,12 @@ pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocum
             document.add_text(*field, value);
         }
     }
-    let numbers = [
-        (fields.strike, instrument.strike),
-        (fields.contract_size, instrument.contract_size),
-        (fields.coupon, instrument.coupon),
-    ];
-    for (field, number) in numbers {
+    for (field, number) in fields.numbers.into_iter().zip(instrument.filter_numbers()) {
         if let Some(number) = number {
             document.add_f64(field, number);
         }
     }
-    let (expiration, maturity) = instrument.filter_dates();
-    for (field, date) in [(fields.expiration, expiration), (fields.maturity, maturity)] {
+    for (field, date) in fields.dates.into_iter().zip(instrument.filter_dates()) {
         if let Some(date) = date {
             document.add_i64(field, date.to_days());
         }

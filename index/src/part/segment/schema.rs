@@ -7,17 +7,11 @@ use tantivy::schema::{
 };
 
 use super::tokenizer::WORDS;
+use crate::instrument::attribute::Attribute;
 use crate::instrument::vocabulary::Property;
 
 /// The FIGI as a number in the same order; the segment is sorted by it.
 pub(crate) const FIGI: &str = "figi";
-pub(crate) const STRIKE: &str = "strike";
-pub(crate) const CONTRACT_SIZE: &str = "contractSize";
-pub(crate) const COUPON: &str = "coupon";
-/// The days since 1970-01-01.
-pub(crate) const EXPIRATION: &str = "expiration";
-/// The days since 1970-01-01.
-pub(crate) const MATURITY: &str = "maturity";
 /// Present, and true, only on unlisted equities.
 pub(crate) const UNLISTED_EQUITY: &str = "unlistedEquity";
 
@@ -31,11 +25,10 @@ pub(crate) struct Fields {
     pub(crate) figi: Field,
     /// The properties by their discriminant; each field has the name of its property.
     pub(crate) properties: [Field; Property::COUNT],
-    pub(crate) strike: Field,
-    pub(crate) contract_size: Field,
-    pub(crate) coupon: Field,
-    pub(crate) expiration: Field,
-    pub(crate) maturity: Field,
+    /// The fields of [`Attribute::NUMBERS`], with their names.
+    pub(crate) numbers: [Field; Attribute::NUMBERS.len()],
+    /// The fields of [`Attribute::DATES`], as days since 1970-01-01.
+    pub(crate) dates: [Field; Attribute::DATES.len()],
     pub(crate) unlisted_equity: Field,
     pub(crate) words: Field,
     pub(crate) elsewhere: Field,
@@ -57,11 +50,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         figi: builder.add_u64_field(FIGI, fast()),
         properties: Property::ALL
             .map(|property| builder.add_text_field(property.name(), value.clone())),
-        strike: builder.add_f64_field(STRIKE, fast()),
-        contract_size: builder.add_f64_field(CONTRACT_SIZE, fast()),
-        coupon: builder.add_f64_field(COUPON, fast()),
-        expiration: builder.add_i64_field(EXPIRATION, fast()),
-        maturity: builder.add_i64_field(MATURITY, fast()),
+        numbers: Attribute::NUMBERS.map(|number| builder.add_f64_field(number.name(), fast())),
+        dates: Attribute::DATES.map(|date| builder.add_i64_field(date.name(), fast())),
         unlisted_equity: builder.add_bool_field(UNLISTED_EQUITY, FAST),
         words: builder.add_text_field(KEYWORDS, words.clone()),
         elsewhere: builder.add_text_field(ELSEWHERE, words),

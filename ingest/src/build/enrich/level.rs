@@ -3,16 +3,16 @@
 //!
 //! A FIGI, or an exchange code with a ticker, identifies a **listing**, and the row may fill any
 //! field of it. A share class is a **security** over all countries, with a row for each of its
-//! listings. A row that matches by nothing else fills what these have in common for certain, and any
-//! row with a share class gives all of them its importance. An ISIN or a CUSIP identifies an **issue**, which trades on many venues and has
-//! a row for each. A row that matches by ISIN must not fill fields that differ between venues:
-//! exchCode, micCode, ticker, currency (each listing has its own), the composite FIGI, the
-//! description and the symbols that are made from the ticker, SEDOL (one per market), the
-//! vendor's uniqueID (one per row), and whether it is listed.
+//! listings. A row that matches by nothing else fills what these have in common for certain, and
+//! any row with a share class gives all of them its importance. An ISIN or a CUSIP identifies an
+//! **issue**, which trades on many venues and has a row for each. A row that matches by ISIN must
+//! not fill fields that differ between venues, such as the ticker, the currency or the SEDOL. The
+//! level of each column is in `row/meaning.rs`.
 
 use figdex_index::{Figi, IdType, Instrument, Property};
 
 use crate::row::Column;
+pub(super) use crate::row::meaning::Level;
 
 /// A key by which a row is matched to instruments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,18 +24,8 @@ pub(super) enum Key<'a> {
     Listing { exch_code: &'a str, ticker: &'a str },
 }
 
-/// The level that a key identifies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    /// All listings of a share class.
-    Security,
-    /// All rows of a security that have the identifier.
-    Issue,
-    /// One row.
-    Listing,
-}
-
 impl Key<'_> {
+    /// The rows that the key identifies.
     pub(super) fn level(self) -> Level {
         match self {
             Key::ShareClass(_) => Level::Security,
@@ -78,69 +68,7 @@ pub(super) fn security(instrument: &Instrument) -> Figi {
     instrument.share_class_figi.or(instrument.composite_figi).unwrap_or(instrument.figi)
 }
 
-/// Whether a key of that level may fill the column.
+/// Whether a key that identifies this level may fill the column.
 pub(super) fn gives(level: Level, column: Column) -> bool {
-    match level {
-        Level::Listing => true,
-        Level::Issue => is_of_issue(column),
-        Level::Security => is_of_security(column),
-    }
-}
-
-/// Whether all listings of a share class have the same value in the column, whatever their issues.
-fn is_of_security(column: Column) -> bool {
-    matches!(
-        column,
-        Column::Name
-            | Column::Alias
-            | Column::Importance
-            | Column::Property(
-                Property::MarketSecDes | Property::SecurityType | Property::SecurityType2
-            )
-    )
-}
-
-/// Whether all rows of a security have the same value in the column.
-fn is_of_issue(column: Column) -> bool {
-    match column {
-        Column::ShareClassFigi
-        | Column::Name
-        | Column::Strike
-        | Column::ContractSize
-        | Column::Coupon
-        | Column::Expiration
-        | Column::Maturity
-        | Column::Alias
-        | Column::Importance => true,
-        Column::Figi
-        | Column::CompositeFigi
-        | Column::Ticker
-        | Column::SecurityDescription
-        | Column::Listed
-        | Column::Metadata
-        | Column::UniqueId
-        | Column::UniqueIdFutOpt => false,
-        Column::Property(property) => match property {
-            Property::MarketSecDes
-            | Property::SecurityType
-            | Property::SecurityType2
-            | Property::OptionType
-            | Property::StateCode => true,
-            Property::ExchCode | Property::MicCode | Property::Currency => false,
-        },
-        Column::Identifier(id_type) => matches!(
-            id_type,
-            IdType::Isin
-                | IdType::Cusip
-                | IdType::Cusip8
-                | IdType::Cins
-                | IdType::Wertpapier
-                | IdType::Common
-                | IdType::Italy
-                | IdType::Occ
-                | IdType::Opra
-                | IdType::VendorIndexCode
-                | IdType::Trace
-        ),
-    }
+    column.about().level <= level
 }

@@ -20,7 +20,7 @@ mod rows;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use figdex_index::{Figi, IdType, Importance, Instrument};
+use figdex_index::{Attribute, Figi, IdType, Importance, Instrument};
 
 use self::level::{Key, Level, gives, keys, security};
 use self::rows::{Full, ROWS_BYTES_MAX, Rows};
@@ -36,6 +36,8 @@ use crate::row::{Cell, CellKind, Column, Row};
 
 /// The FIGI of the instrument that a row without a FIGI is read into. It is never used.
 const PLACEHOLDER: &str = "FDG000000009";
+
+const IMPORTANCE: Column = Column::Attribute(Attribute::Importance);
 
 /// The rows of the `--enrich` inputs, and the state of each.
 pub(crate) struct Enrichment {
@@ -242,7 +244,7 @@ impl Enrichment {
             };
             *self.rows.state_mut(row) = State { is_precise, outcome };
         }
-        let compared = |level| move |c| c != Column::Importance && gives(level, c);
+        let compared = |level| move |c| c != IMPORTANCE && gives(level, c);
         let contradicted = [
             self.contradicted(share_classes, compared(Level::Security)),
             self.contradicted(securities, compared(Level::Issue)),
@@ -300,9 +302,7 @@ impl Enrichment {
         // A row that matches otherwise, too, gives the others of its share class no more than its
         // importance.
         let is_only_important = level == Level::Security && self.rows.state(row).is_precise;
-        !matches!(column, Column::Figi | Column::Importance)
-            && !is_only_important
-            && gives(level, column)
+        !matches!(column, Column::Figi | IMPORTANCE) && !is_only_important && gives(level, column)
     }
 
     /// The rows that contradict another row, each with the column in which they differ. `rows` are
@@ -360,7 +360,7 @@ impl Enrichment {
         for &(row, level) in &found {
             for (column, values) in self.rows.columns(row) {
                 let is_given = match column {
-                    Column::Importance => most_important == Some(row),
+                    IMPORTANCE => most_important == Some(row),
                     column => self.fills(row, level, column),
                 };
                 if !is_given {
@@ -393,7 +393,7 @@ impl Enrichment {
     fn most_important(&self, found: &[(usize, Level)]) -> Option<usize> {
         let of_row = |row| {
             let mut columns = self.rows.columns(row).into_iter();
-            let (_, values) = columns.find(|(column, _)| *column == Column::Importance)?;
+            let (_, values) = columns.find(|(column, _)| *column == IMPORTANCE)?;
             values.first()?.parse().ok().and_then(Importance::new)
         };
         let given = found.iter().filter_map(|&(row, level)| {

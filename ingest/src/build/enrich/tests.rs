@@ -88,7 +88,10 @@ fn a_listing_key_enriches_only_that_listing() {
     let other = [("figi", "BBG000BLNQ16"), ("ticker", "OTHER")];
     let (_, instruments, conflicts) = enriched(&[&other]);
     assert_eq!(instruments[1].ticker.as_deref(), Some("IBM"), "a value is not overwritten");
-    assert_eq!(conflicts.finish()[&Column::Ticker].samples[0].lost.value, "OTHER");
+    assert_eq!(
+        conflicts.finish()[&Column::Attribute(Attribute::Ticker)].samples[0].lost.value,
+        "OTHER"
+    );
 }
 
 /// A value of the instrument is kept, and a different value of a row is a conflict.
@@ -99,7 +102,7 @@ fn blank_fields_are_filled_and_others_kept() {
     assert_eq!(instruments[3].coupon, Some(5.0));
     assert_eq!(instruments[3].maturity.unwrap().to_string(), "2030-01-01");
     let conflicts = conflicts.finish();
-    let sample = &conflicts[&Column::Coupon].samples[0];
+    let sample = &conflicts[&Column::Attribute(Attribute::Coupon)].samples[0];
     assert_eq!((sample.kept.value.as_str(), sample.kept.input.as_deref()), ("5", None));
     assert_eq!(
         (sample.lost.value.as_str(), sample.lost.input.as_deref()),
@@ -142,14 +145,9 @@ fn rows_that_contradict_each_other_are_not_used() {
         &[isin, ("micCode", "XNYS")],
         &[isin, ("micCode", "XLON")],
     ]);
-    let contradicted = MatchOutcome::Contradicted(Column::Name);
-    let expected = [
-        contradicted,
-        contradicted,
-        MatchOutcome::Enriches,
-        MatchOutcome::Enriches,
-        MatchOutcome::Enriches,
-    ];
+    let contradicted = MatchOutcome::Contradicted(Column::Attribute(Attribute::Name));
+    let expected =
+        [contradicted, contradicted, MatchOutcome::Enriches, MatchOutcome::Enriches, MatchOutcome::Enriches];
     assert_eq!(
         outcomes, expected,
         "a micCode is not filled by ISIN, so two different ones do not contradict each other"
@@ -199,7 +197,10 @@ fn a_share_class_gives_all_listings_its_importance() {
     assert_eq!(outcomes, [MatchOutcome::Enriches; 4], "importances do not contradict each other");
     assert_eq!(importances(&instruments), [Some(3.0), Some(10.5), None, None]);
     assert_eq!(instruments[1].name.as_deref(), Some("x"), "only the row without a FIGI names it");
-    assert_eq!(conflicts.finish().keys().collect::<Vec<_>>(), [&Column::Name]);
+    assert_eq!(
+        conflicts.finish().keys().collect::<Vec<_>>(),
+        [&Column::Attribute(Attribute::Name)]
+    );
 }
 
 /// A row that matches by its share class alone fills what all listings have in common.
@@ -215,7 +216,10 @@ fn a_share_class_fills_what_listings_have_in_common() {
     }
     assert_eq!(instruments[2..], self::instruments()[2..]);
     let contradiction = [&[IBM, ("name", "a")][..], &[IBM, ("name", "b")]];
-    assert_eq!(enriched(&contradiction).0, [MatchOutcome::Contradicted(Column::Name); 2]);
+    assert_eq!(
+        enriched(&contradiction).0,
+        [MatchOutcome::Contradicted(Column::Attribute(Attribute::Name)); 2]
+    );
     assert_eq!(
         enriched(&[&[("shareClassFIGI", "BBG001S5N8V8"), ("name", "x")]]).0,
         [MatchOutcome::Unmatched]

@@ -71,7 +71,7 @@ impl Union {
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::Figi;
+    use figdex_index::{Attribute, Figi};
 
     use super::*;
     use crate::report::conflicts::{Conflict, InputValue, Sample};
@@ -102,7 +102,7 @@ mod tests {
         let columns = conflicts.finish();
         assert_eq!(
             columns.keys().copied().collect::<Vec<_>>(),
-            [Column::Name],
+            [Column::Attribute(Attribute::Name)],
             "equal values are not a conflict"
         );
         let sample = Sample {
@@ -111,7 +111,7 @@ mod tests {
             lost: value("OLD", "b", 3),
         };
         assert_eq!(
-            columns[&Column::Name],
+            columns[&Column::Attribute(Attribute::Name)],
             Conflict { count: 1, cosmetic: 0, samples: vec![sample] }
         );
     }
