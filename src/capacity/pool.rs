@@ -13,7 +13,7 @@ use figdex_index::{Meter, SLICE_UNITS, Turn};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use super::queue::{Counts, Queue, Ticket};
+use super::queue::{Queue, TaskCounts, Ticket};
 use crate::callers::Caller;
 use crate::callers::error::ApiError;
 use crate::request;
@@ -35,14 +35,14 @@ pub(crate) struct Pools {
 
 /// A number of threads for heavy work.
 pub(crate) struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
     threads: usize,
     timeout: Duration,
     refused: AtomicU64,
 }
 
 /// The queue of a pool, for its tasks.
-struct Shared {
+struct SharedQueue {
     queue: Mutex<Queue<oneshot::Sender<()>>>,
     /// Whether a task waits, so that a task which runs alone need not lock the queue.
     is_contended: AtomicBool,
@@ -87,13 +87,13 @@ impl Pools {
 impl Pool {
     fn new(threads: usize, timeout: Duration) -> Self {
         let (queue, is_contended) = (Mutex::new(Queue::new(threads)), AtomicBool::new(false));
-        let shared = Arc::new(Shared { queue, is_contended });
+        let shared = Arc::new(SharedQueue { queue, is_contended });
         Self { shared, threads, timeout, refused: AtomicU64::new(0) }
     }
 
     /// The current load.
     pub(crate) fn load(&self) -> Load {
-        let Counts { running, paused, queued } = self.shared.queue.lock().counts();
+        let TaskCounts { running, paused, queued } = self.shared.queue.lock().counts();
         Load {
             threads: self.threads as u64,
             running: running as u64,
@@ -153,7 +153,7 @@ impl Pool {
     }
 }
 
-impl Shared {
+impl SharedQueue {
     /// Adds a task. Also returns what waits for its first turn.
     fn enter(self: Arc<Self>, caller: Caller) -> (Arc<Task>, oneshot::Receiver<()>) {
         let (wake, woken) = oneshot::channel();
@@ -176,7 +176,7 @@ impl Shared {
 
 /// A task in the queue of its pool.
 struct Task {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
     caller: Caller,
     ticket: Ticket,
     is_over: AtomicBool,

@@ -66,7 +66,8 @@ struct CommonSearchMappingRequest {
 
 /// A search request. At least one property is required.
 #[derive(ToSchema)]
-struct SearchRequest {
+#[schema(as = SearchRequest)]
+struct SearchSchema {
     /// Key words, at most 1,024 bytes.
     #[schema(example = "ibm", min_length = 1)]
     query: Option<String>,
@@ -81,7 +82,7 @@ struct SearchRequest {
 #[derive(ToSchema)]
 struct FilterRequest {
     #[serde(flatten)]
-    search: SearchRequest,
+    search: SearchSchema,
 }
 
 /// A list: identifiers, each with the question which row it means.
@@ -188,7 +189,7 @@ fn interval(entry: Object, description: &str) -> RefOr<Schema> {
 /// Adds the types of requests to the components of the document.
 pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<BulkMappingJob>();
-    schemas.add::<SearchRequest>();
+    schemas.add::<SearchSchema>();
     schemas.add::<FilterRequest>();
     schemas.add::<ResolveRequest>();
 }

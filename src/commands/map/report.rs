@@ -7,7 +7,7 @@ use figdex_ingest::grouped;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
-use super::columns::Found;
+use super::columns::FoundColumn;
 use super::engine::has_several_readings;
 use crate::config::map::Percent;
 
@@ -155,7 +155,7 @@ impl<'a> Report<'a> {
     pub(super) fn new(
         counts: &Counts,
         steps: &'a [String],
-        columns: &'a [Found],
+        columns: &'a [FoundColumn],
         generation: Option<u64>,
         took: Duration,
     ) -> Self {
