@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use figdex_index::{Meter, SLICE_UNITS, Turn};
 use parking_lot::{Mutex, MutexGuard};
@@ -32,6 +32,9 @@ pub(crate) struct Pools {
     /// `/instruments`, one answer at a time. No rate limits it, so it has a separate pool.
     pub(crate) instruments: Pool,
 }
+
+/// The time of a unit of work, about (engine 8).
+const UNIT_NANOSECONDS: u64 = 10;
 
 /// A number of threads for heavy work.
 pub(crate) struct Pool {
@@ -104,7 +107,8 @@ impl Pool {
     }
 
     /// Runs a task on a thread of the pool. It is for short tasks: it keeps its turn until it ends,
-    /// also when its caller is dropped. A panic of the task continues in the caller.
+    /// also when its caller is dropped, and its time is charged to its caller afterwards. A panic of
+    /// the task continues in the caller.
     ///
     /// # Errors
     /// [`ApiError::Unavailable`] when the task has no turn in time.
@@ -113,7 +117,14 @@ impl Pool {
         caller: Caller,
         task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.run_metered(caller, |_| task()).await
+        let timed = |meter: &Meter| {
+            let began = Instant::now();
+            let done = task();
+            // A refusal says that the caller has gone, and the task has ended anyway.
+            let _ = meter.charge(units_of(began.elapsed()));
+            done
+        };
+        self.run_metered(caller, timed).await
     }
 
     /// As [`Pool::run`], for a task that may be long, with a meter. There the task gives its turn up
@@ -151,6 +162,11 @@ impl Pool {
             Err(_cancelled) => Err(ApiError::Unavailable),
         }
     }
+}
+
+/// The work that takes this time, in units of the meter.
+fn units_of(time: Duration) -> u64 {
+    time.as_nanos() as u64 / UNIT_NANOSECONDS
 }
 
 impl SharedQueue {
@@ -374,6 +390,39 @@ mod tests {
         let (charged, spent) = first.unwrap();
         assert_eq!(charged, spent, "it kept its progress");
         assert_eq!(pool.load().refused, 0);
+    }
+
+    /// engine 8: the time of tasks without a meter counts too. However many of them a caller has,
+    /// another one gets its turns. Each of them takes as long as a slice.
+    #[tokio::test]
+    async fn tasks_without_a_meter_are_charged() {
+        const SLICES: u64 = 4;
+        let pool = Arc::new(Pool::new(1, Duration::from_secs(60)));
+        let done = Arc::new(AtomicU64::new(0));
+        let others: Vec<_> = (0..100)
+            .map(|_| {
+                let (pool, done) = (pool.clone(), done.clone());
+                tokio::spawn(async move {
+                    let task = || std::thread::sleep(Duration::from_millis(20));
+                    if pool.run(ONE, task).await.is_ok() {
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        while done.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let other = Caller::at("192.0.2.1".parse().unwrap());
+        let metered = pool.run_metered(other, |meter| {
+            for _ in 0..SLICES * SLICE_UNITS / 100 {
+                meter.charge(100).unwrap();
+            }
+        });
+        metered.await.unwrap();
+        others.iter().for_each(tokio::task::JoinHandle::abort);
+        let done = done.load(Ordering::Relaxed);
+        assert!(done <= 3 * SLICES, "{done} tasks had turns in the time of {SLICES} slices");
     }
 
     /// A task whose caller is dropped ends also while another caller has its turn.
