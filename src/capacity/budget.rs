@@ -195,7 +195,7 @@ impl Share {
         let bytes = self.bytes.min(piece.capacity());
         self.bytes -= bytes;
         let share = Self { budget: self.budget.clone(), address: self.address, bytes };
-        Bytes::from_owner(Held { piece, _share: share })
+        Bytes::from_owner(HeldBytes { piece, _share: share })
     }
 
     /// Gives back all but `bytes`.
@@ -215,12 +215,12 @@ impl Drop for Share {
 }
 
 /// Bytes with their share.
-struct Held {
+struct HeldBytes {
     piece: Vec<u8>,
     _share: Share,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for HeldBytes {
     fn as_ref(&self) -> &[u8] {
         &self.piece
     }

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use figdex_index::{Meter, SLICE_UNITS, Turn};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use super::queue::{Counts, Queue, Ticket};
+use super::queue::{Queue, TaskCounts, Ticket};
 use crate::callers::Caller;
 use crate::callers::error::ApiError;
 use crate::request;
@@ -33,16 +33,19 @@ pub(crate) struct Pools {
     pub(crate) instruments: Pool,
 }
 
+/// The time of a unit of work, about (engine 8).
+const UNIT_NANOSECONDS: u64 = 10;
+
 /// A number of threads for heavy work.
 pub(crate) struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
     threads: usize,
     timeout: Duration,
     refused: AtomicU64,
 }
 
 /// The queue of a pool, for its tasks.
-struct Shared {
+struct SharedQueue {
     queue: Mutex<Queue<oneshot::Sender<()>>>,
     /// Whether a task waits, so that a task which runs alone need not lock the queue.
     is_contended: AtomicBool,
@@ -87,13 +90,13 @@ impl Pools {
 impl Pool {
     fn new(threads: usize, timeout: Duration) -> Self {
         let (queue, is_contended) = (Mutex::new(Queue::new(threads)), AtomicBool::new(false));
-        let shared = Arc::new(Shared { queue, is_contended });
+        let shared = Arc::new(SharedQueue { queue, is_contended });
         Self { shared, threads, timeout, refused: AtomicU64::new(0) }
     }
 
     /// The current load.
     pub(crate) fn load(&self) -> Load {
-        let Counts { running, paused, queued } = self.shared.queue.lock().counts();
+        let TaskCounts { running, paused, queued } = self.shared.queue.lock().counts();
         Load {
             threads: self.threads as u64,
             running: running as u64,
@@ -104,7 +107,8 @@ impl Pool {
     }
 
     /// Runs a task on a thread of the pool. It is for short tasks: it keeps its turn until it ends,
-    /// also when its caller is dropped. A panic of the task continues in the caller.
+    /// also when its caller is dropped, and its time is charged to its caller afterwards. A panic of
+    /// the task continues in the caller.
     ///
     /// # Errors
     /// [`ApiError::Unavailable`] when the task has no turn in time.
@@ -113,7 +117,14 @@ impl Pool {
         caller: Caller,
         task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.run_metered(caller, |_| task()).await
+        let timed = |meter: &Meter| {
+            let began = Instant::now();
+            let done = task();
+            // A refusal says that the caller has gone, and the task has ended anyway.
+            let _ = meter.charge(units_of(began.elapsed()));
+            done
+        };
+        self.run_metered(caller, timed).await
     }
 
     /// As [`Pool::run`], for a task that may be long, with a meter. There the task gives its turn up
@@ -153,7 +164,12 @@ impl Pool {
     }
 }
 
-impl Shared {
+/// The work that takes this time, in units of the meter.
+fn units_of(time: Duration) -> u64 {
+    time.as_nanos() as u64 / UNIT_NANOSECONDS
+}
+
+impl SharedQueue {
     /// Adds a task. Also returns what waits for its first turn.
     fn enter(self: Arc<Self>, caller: Caller) -> (Arc<Task>, oneshot::Receiver<()>) {
         let (wake, woken) = oneshot::channel();
@@ -176,7 +192,7 @@ impl Shared {
 
 /// A task in the queue of its pool.
 struct Task {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
     caller: Caller,
     ticket: Ticket,
     is_over: AtomicBool,
@@ -374,6 +390,39 @@ mod tests {
         let (charged, spent) = first.unwrap();
         assert_eq!(charged, spent, "it kept its progress");
         assert_eq!(pool.load().refused, 0);
+    }
+
+    /// engine 8: the time of tasks without a meter counts too. However many of them a caller has,
+    /// another one gets its turns. Each of them takes as long as a slice.
+    #[tokio::test]
+    async fn tasks_without_a_meter_are_charged() {
+        const SLICES: u64 = 4;
+        let pool = Arc::new(Pool::new(1, Duration::from_secs(60)));
+        let done = Arc::new(AtomicU64::new(0));
+        let others: Vec<_> = (0..100)
+            .map(|_| {
+                let (pool, done) = (pool.clone(), done.clone());
+                tokio::spawn(async move {
+                    let task = || std::thread::sleep(Duration::from_millis(20));
+                    if pool.run(ONE, task).await.is_ok() {
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        while done.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let other = Caller::at("192.0.2.1".parse().unwrap());
+        let metered = pool.run_metered(other, |meter| {
+            for _ in 0..SLICES * SLICE_UNITS / 100 {
+                meter.charge(100).unwrap();
+            }
+        });
+        metered.await.unwrap();
+        others.iter().for_each(tokio::task::JoinHandle::abort);
+        let done = done.load(Ordering::Relaxed);
+        assert!(done <= 3 * SLICES, "{done} tasks had turns in the time of {SLICES} slices");
     }
 
     /// A task whose caller is dropped ends also while another caller has its turn.

@@ -46,17 +46,17 @@ pub(super) struct Queue<W> {
     /// The use at which a slice lately began: callers who come now begin near it.
     clock: u64,
     last: Ticket,
-    counts: Counts,
+    counts: TaskCounts,
     accounts: HashMap<Caller, Account<W>>,
     /// The callers with a paused task, the next one first.
-    paused: BTreeSet<Key>,
+    paused: BTreeSet<TurnKey>,
     /// The callers with a task that has not begun, the next one first.
-    queued: BTreeSet<Key>,
+    queued: BTreeSet<TurnKey>,
     swept_at: usize,
 }
 
 /// The turns of a caller, its use, its oldest task that waits, and the caller.
-type Key = (usize, u64, Ticket, Caller);
+type TurnKey = (usize, u64, Ticket, Caller);
 
 /// The tasks of one caller.
 struct Account<W> {
@@ -71,7 +71,7 @@ struct Account<W> {
 
 /// The number of tasks in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct TaskCounts {
     pub(super) running: usize,
     pub(super) paused: usize,
     pub(super) queued: usize,
@@ -96,7 +96,7 @@ impl<W> Account<W> {
     }
 
     /// The places of a caller among the paused and the queued.
-    fn keys(&self, caller: Caller) -> [Option<Key>; 2] {
+    fn keys(&self, caller: Caller) -> [Option<TurnKey>; 2] {
         [&self.paused, &self.queued].map(|tasks| {
             let (ticket, _) = tasks.first_key_value()?;
             Some((self.running.len(), self.used, *ticket, caller))
@@ -116,7 +116,7 @@ impl<W> Queue<W> {
         2 * turns + FIRST_TASKS_MAX
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> TaskCounts {
         self.counts
     }
 
@@ -160,12 +160,12 @@ impl<W> Queue<W> {
     }
 
     /// The next caller of whom a task may begin.
-    fn first_to_begin(&self) -> Option<Key> {
+    fn first_to_begin(&self) -> Option<TurnKey> {
         let started = self.counts.running + self.counts.paused;
         if started >= Self::started_max(self.turns) {
             return None;
         }
-        let may_begin = |(_, _, _, caller): &&Key| {
+        let may_begin = |(_, _, _, caller): &&TurnKey| {
             let own = self.accounts.get(caller).map_or(0, Account::started);
             // A caller cannot use more tasks than there are turns.
             own == 0 || (own < self.turns && started < 2 * self.turns)
@@ -222,7 +222,7 @@ impl<W> Queue<W> {
         queued.map(|key| self.queued.remove(&key));
         let before = account.counts();
         let changed = change(account);
-        let Counts { running, paused, queued } = &mut self.counts;
+        let TaskCounts { running, paused, queued } = &mut self.counts;
         for (all, (before, after)) in
             [running, paused, queued].into_iter().zip(before.into_iter().zip(account.counts()))
         {

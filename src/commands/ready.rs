@@ -12,7 +12,7 @@ use figdex_io::escaped;
 use ureq::{Agent, Error};
 
 use super::trust;
-use crate::config::{Asked, ReadyFlags};
+use crate::config::{ReadyFlags, ServerPlace};
 
 /// The length of `HTTP/1.1 200`.
 const HEAD_BYTES: usize = 12;
@@ -25,8 +25,8 @@ pub(super) fn run(flags: &ReadyFlags) -> anyhow::Result<()> {
     let timeout = Duration::from_secs(flags.timeout_seconds);
     let asked = flags.asked()?;
     let status = match &asked {
-        Asked::Socket(path) => status_over(path, timeout),
-        Asked::Address(address) => status_of(address, flags.ca_file.as_deref(), timeout),
+        ServerPlace::Socket(path) => status_over(path, timeout),
+        ServerPlace::Address(address) => status_of(address, flags.ca_file.as_deref(), timeout),
     };
     match status.with_context(|| format!("not ready: asking {}", escaped(asked.to_string())))? {
         200 => Ok(()),

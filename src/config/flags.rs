@@ -12,7 +12,7 @@ use figdex_io::Address;
 use figdex_ingest::flags::address;
 
 use super::map::MapFlags;
-use super::ready::Asked;
+use super::ready::ServerPlace;
 use super::table::{SETTINGS, Setting, Takes};
 use super::{Config, DEFAULT_INDEX, Provenance};
 
@@ -87,7 +87,7 @@ pub struct ReadyFlags {
     /// Root of the server to ask: http://…, https://… or unix:PATH [default: --admin-listen, else
     /// --listen]
     #[arg(value_name = "URL")]
-    pub url: Option<Asked>,
+    pub url: Option<ServerPlace>,
     /// File of certificates (PEM) to trust, in place of those of the system
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,

@@ -12,11 +12,11 @@ use super::{Config, Provenance, rates_by_key, values};
 
 /// All settings of `figdex serve`. Those of `[limits]` are last, as tables must be in TOML.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listing(Vec<Listed>);
+pub struct Listing(Vec<ListedSetting>);
 
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq)]
-struct Listed {
+struct ListedSetting {
     /// Its key in the file, in dotted form.
     name: String,
     /// Its value, if it is set or has a default.
@@ -41,7 +41,7 @@ impl Config {
     pub fn listing(&self) -> Listing {
         let listed = |name: String, value, note, is_live| {
             let provenance = self.provenance.get(&name).cloned().unwrap_or(Provenance::Default);
-            Listed { name, value, provenance, note, is_live }
+            ListedSetting { name, value, provenance, note, is_live }
         };
         let settings = SETTINGS.iter().map(|setting| {
             let value = (setting.get)(self);
@@ -88,7 +88,7 @@ impl Display for Listing {
         }
         writeln!(f, "# Changes of all others need a restart.")?;
         let mut table = "";
-        for Listed { name, value, provenance, note, .. } in &self.0 {
+        for ListedSetting { name, value, provenance, note, .. } in &self.0 {
             let (path, key) = name.rsplit_once('.').unwrap_or(("", name));
             if path != table {
                 writeln!(f, "\n[{path}]")?;

@@ -30,7 +30,7 @@ pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
 pub use self::map::MapFlags;
 pub use self::provenance::Provenance;
-pub use self::ready::Asked;
+pub use self::ready::ServerPlace;
 use self::sources::Sources;
 use self::table::{SETTINGS, Takes};
 use crate::callers::auth::KeyRing;
@@ -389,13 +389,13 @@ impl ReadyFlags {
     ///
     /// # Errors
     /// When the settings cannot be read, or leave the port to the system.
-    pub fn asked(&self) -> Result<Asked, Faults> {
+    pub fn asked(&self) -> Result<ServerPlace, Faults> {
         self.url.clone().map_or_else(|| self.server.asked(), Ok)
     }
 }
 
 impl ServerFlags {
-    fn asked(&self) -> Result<Asked, Faults> {
+    fn asked(&self) -> Result<ServerPlace, Faults> {
         let mut sources = Sources::new(&self.0);
         let (mut listen, mut operators, mut has_tls) = (Config::default().listen, None, false);
         sources.apply("listen", false, |text| values::listen(text).map(|place| listen = place));
@@ -412,7 +412,7 @@ impl ServerFlags {
             None => (listen, has_tls),
         };
         let fault = format!("the settings do not name the address of {place}: name the URL");
-        Asked::of(place, has_tls).ok_or_else(|| Faults(vec![fault]))
+        ServerPlace::of(place, has_tls).ok_or_else(|| Faults(vec![fault]))
     }
 }
 

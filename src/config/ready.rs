@@ -10,14 +10,14 @@ use crate::serve::Listen;
 
 /// The place of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ServerPlace {
     /// The root of a URL.
     Address(String),
     /// The file of a Unix socket.
     Socket(PathBuf),
 }
 
-impl FromStr for Asked {
+impl FromStr for ServerPlace {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -32,7 +32,7 @@ impl FromStr for Asked {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for ServerPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(address) => f.write_str(address),
@@ -41,7 +41,7 @@ impl fmt::Display for Asked {
     }
 }
 
-impl Asked {
+impl ServerPlace {
     /// The server that listens there, on this machine; `None` when the settings do not
     /// say where that is: the system chooses the port, or systemd passes the socket.
     pub(super) fn of(listen: Listen, has_tls: bool) -> Option<Self> {

@@ -29,20 +29,20 @@ impl Outcome {
 }
 
 /// A count for each result.
-type Counts<T> = [T; Outcome::ALL.len()];
+type OutcomeCounts<T> = [T; Outcome::ALL.len()];
 
 /// The number of answered mapping jobs, by idType and result.
 #[derive(Debug, Default)]
 pub(crate) struct MappingJobs {
-    known: [Counts<AtomicU64>; IdType::ALL.len()],
+    known: [OutcomeCounts<AtomicU64>; IdType::ALL.len()],
     /// Jobs without an idType that exists in their version.
-    other: Counts<AtomicU64>,
+    other: OutcomeCounts<AtomicU64>,
 }
 
 impl MappingJobs {
     /// Begins to count the jobs of one request.
-    pub(crate) fn tally(&self) -> Tally<'_> {
-        Tally { all: self, id_type: None, counts: Counts::default() }
+    pub(crate) fn tally(&self) -> JobTally<'_> {
+        JobTally { all: self, id_type: None, counts: OutcomeCounts::default() }
     }
 
     /// The idTypes that were asked for, with each result and its count.
@@ -60,13 +60,13 @@ impl MappingJobs {
 
 /// The jobs of one request. Jobs in a row that have one idType are counted together, since threads
 /// that count at the same time slow each other down. The drop counts the last of them.
-pub(crate) struct Tally<'a> {
+pub(crate) struct JobTally<'a> {
     all: &'a MappingJobs,
     id_type: Option<IdType>,
-    counts: Counts<u64>,
+    counts: OutcomeCounts<u64>,
 }
 
-impl Tally<'_> {
+impl JobTally<'_> {
     /// Counts a job. Its idType is `None` when it has none that exists.
     #[inline]
     pub(crate) fn add(&mut self, id_type: Option<IdType>, outcome: Outcome) {
@@ -86,7 +86,7 @@ impl Tally<'_> {
     }
 }
 
-impl Drop for Tally<'_> {
+impl Drop for JobTally<'_> {
     fn drop(&mut self) {
         self.flush();
     }

@@ -57,7 +57,8 @@ struct CommonSearchMappingRequest {
 
 /// A search request. At least one property is required.
 #[derive(ToSchema)]
-struct SearchRequest {
+#[schema(as = SearchRequest)]
+struct SearchSchema {
     /// Key words, at most 1,024 bytes.
     #[schema(example = "ibm", min_length = 1)]
     query: Option<String>,
@@ -72,7 +73,7 @@ struct SearchRequest {
 #[derive(ToSchema)]
 struct FilterRequest {
     #[serde(flatten)]
-    search: SearchRequest,
+    search: SearchSchema,
 }
 
 /// A list: identifiers, each with the question which row it means.
@@ -181,7 +182,7 @@ pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<NullableNumberInterval>();
     schemas.add::<NullableDateInterval>();
     schemas.add::<BulkMappingJob>();
-    schemas.add::<SearchRequest>();
+    schemas.add::<SearchSchema>();
     schemas.add::<FilterRequest>();
     schemas.add::<ResolveRequest>();
 }

@@ -115,7 +115,7 @@ impl Connection {
         let (stream, handle) = socket.split();
         let timeouts = Timeouts::new(bounds.answer_bytes_per_second);
         let stream = TimedStream::new(stream, timeouts.clone());
-        let client = Client { timeouts, peer, bounds, observer };
+        let client = ConnectedClient { timeouts, peer, bounds, observer };
         let end = tokio::select! {
             biased;
             // Noticed also while hyper answers and therefore does not read.
@@ -147,14 +147,14 @@ impl Connection {
 }
 
 /// The client of a connection: its address, and the time that it has for each step.
-struct Client {
+struct ConnectedClient {
     timeouts: Arc<Timeouts>,
     peer: Peer,
     bounds: ConnectionBounds,
     observer: Observer,
 }
 
-impl Client {
+impl ConnectedClient {
     /// Its address for the log.
     fn address(&self) -> Option<impl tracing::Value> {
         self.observer.address(self.peer)

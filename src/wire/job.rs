@@ -16,7 +16,7 @@ use crate::callers::version::Version;
 /// An element of the array as the caller sent it.
 pub(crate) enum Job<'a> {
     /// A mapping job: the fields of an object.
-    Object(Fields<'a>),
+    Object(JobFields<'a>),
     /// A text, which only lists take (contract 17.3).
     Text(Cow<'a, str>),
     /// Any other value.
@@ -25,7 +25,7 @@ pub(crate) enum Job<'a> {
 
 /// The fields of a job that is an object.
 #[derive(Default)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct JobFields<'a> {
     id_type: Option<Given<'a>>,
     id_value: Option<Given<'a>>,
     /// Boxed, since most jobs have none and jobs are moved by the hundred.
@@ -39,7 +39,7 @@ const INVALID_FORMAT: &str = "Invalid idValue format.";
 
 /// The two ways to read the jobs of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum ReadingMode {
     /// `idType` and `idValue` are texts and integers, as in nearly all bodies; any other value in
     /// their places ends the reading with an error.
     Quick,
@@ -51,7 +51,7 @@ enum Reading {
 /// a larger one, which an operator has to allow, no value is copied.
 const QUICK_BYTES_MAX: usize = 1 << 20;
 
-impl Reading {
+impl ReadingMode {
     /// Reads a text of that length, quickly where that holds little and succeeds.
     fn any<T>(bytes: usize, read: impl Fn(Self) -> serde_json::Result<T>) -> serde_json::Result<T> {
         if bytes > QUICK_BYTES_MAX {
@@ -67,7 +67,7 @@ impl Reading {
 enum Given<'a> {
     Text(Cow<'a, str>),
     Integer(u64),
-    /// Any value, in [`Reading::Exact`].
+    /// Any value, in [`ReadingMode::Exact`].
     Raw(Raw<'a>),
 }
 
@@ -88,12 +88,12 @@ pub(crate) fn jobs<'a, T>(
     let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
     let read = |reading| {
         let mut reader = serde_json::Deserializer::from_str(body);
-        let jobs = Jobs { one: OneJob(version, reading), jobs_max, each: &each };
+        let jobs = JobArray { one: OneJob(version, reading), jobs_max, each: &each };
         let jobs = reader.deserialize_seq(jobs)?;
         reader.end()?;
         Ok(jobs)
     };
-    let jobs = Reading::any(body.len(), read);
+    let jobs = ReadingMode::any(body.len(), read);
     jobs.map_err(|_| ApiError::BadRequest)?.ok_or(ApiError::PayloadTooLarge)
 }
 
@@ -103,34 +103,35 @@ pub(crate) fn jobs<'a, T>(
 /// When the text is not JSON.
 pub(super) fn job(text: &str, version: Version) -> serde_json::Result<Job<'_>> {
     let read = |reading| match reading {
-        Reading::Quick => {
+        ReadingMode::Quick => {
             let mut reader = serde_json::Deserializer::from_str(text);
             let job = reader.deserialize_any(OneJob(version, reading))?;
             reader.end()?;
             Ok(job)
         }
-        Reading::Exact => one_job(serde_json::from_str(text)?, version),
+        ReadingMode::Exact => one_job(serde_json::from_str(text)?, version),
     };
-    Reading::any(text.len(), read)
+    ReadingMode::any(text.len(), read)
 }
 
 fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
     if let Some(text) = text(raw) {
         return Ok(Job::Text(text));
     }
-    serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version, Reading::Exact))
+    serde_json::Deserializer::from_str(raw.get())
+        .deserialize_any(OneJob(version, ReadingMode::Exact))
 }
 
 /// Reads the array; `None` when it has more than `jobs_max` elements. Elements beyond are not
 /// stored, because an element of two bytes would become fifty times as large. They are still read:
 /// a body that is not JSON is refused for that, whatever its size.
-struct Jobs<'f, F> {
+struct JobArray<'f, F> {
     one: OneJob,
     jobs_max: usize,
     each: &'f F,
 }
 
-impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for Jobs<'_, F> {
+impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for JobArray<'_, F> {
     type Value = Option<Vec<T>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,8 +144,8 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for Jobs<'_, F> {
         let mut jobs = Vec::new();
         while jobs.len() < jobs_max {
             let job = match reading {
-                Reading::Quick => array.next_element_seed(one)?,
-                Reading::Exact => {
+                ReadingMode::Quick => array.next_element_seed(one)?,
+                ReadingMode::Exact => {
                     let raw = array.next_element::<Raw<'de>>()?;
                     raw.map(|raw| one_job(raw, version).unwrap_or(Job::Other))
                 }
@@ -162,7 +163,7 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for Jobs<'_, F> {
 
 /// Reads one job: an object with its fields, a text, any other value as `Job::Other`.
 #[derive(Clone, Copy)]
-struct OneJob(Version, Reading);
+struct OneJob(Version, ReadingMode);
 
 impl<'de> DeserializeSeed<'de> for OneJob {
     type Value = Job<'de>;
@@ -181,7 +182,7 @@ impl<'de> Visitor<'de> for OneJob {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Job<'de>, A::Error> {
         let Self(version, reading) = self;
-        let mut fields = Fields::default();
+        let mut fields = JobFields::default();
         while let Some(Name(name)) = map.next_key_seed(reading)? {
             let place = match &*name {
                 "idType" => &mut fields.id_type,
@@ -196,8 +197,8 @@ impl<'de> Visitor<'de> for OneJob {
                 }
             };
             *place = Some(match reading {
-                Reading::Quick => map.next_value::<Given<'de>>()?,
-                Reading::Exact => Given::Raw(map.next_value()?),
+                ReadingMode::Quick => map.next_value::<Given<'de>>()?,
+                ReadingMode::Exact => Given::Raw(map.next_value()?),
             });
         }
         Ok(Job::Object(fields))
@@ -264,7 +265,7 @@ impl<'a> Job<'a> {
 /// The name of a member.
 struct Name<'a>(Cow<'a, str>);
 
-impl<'de> DeserializeSeed<'de> for Reading {
+impl<'de> DeserializeSeed<'de> for ReadingMode {
     type Value = Name<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Name<'de>, D::Error> {
@@ -308,7 +309,7 @@ impl<'de> Deserialize<'de> for Given<'de> {
     }
 }
 
-impl<'a> Fields<'a> {
+impl<'a> JobFields<'a> {
     /// The lookup, given the checked filters: `Some(None)` when the job has no properties.
     fn lookup(
         &self,

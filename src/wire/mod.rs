@@ -52,10 +52,12 @@ pub(crate) use self::values::values;
 /// A fault of one field: the sentence for the caller, which is answered inside a 200.
 pub(crate) type Fault = Cow<'static, str>;
 
+/// The most characters of a member's name that a fault repeats: no member that exists has more.
+const KEY_CHARS_MAX: usize = 64;
+
 /// The fault of a member that does not exist (contract 2.10). A long name is cut, so that a client
 /// cannot make the server send it back in full.
 fn invalid_key(key: &str) -> Fault {
-    const KEY_CHARS_MAX: usize = 64;
     match key.char_indices().nth(KEY_CHARS_MAX) {
         Some((end, _)) => format!("Invalid key '{}…'.", &key[..end]).into(),
         None => format!("Invalid key '{key}'.").into(),

@@ -30,7 +30,7 @@ impl<'a> SearchRequest<'a> {
     pub(crate) fn parse(body: &'a [u8], version: Version) -> Result<Self, ApiError> {
         let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
         let mut reader = serde_json::Deserializer::from_str(body);
-        let request = reader.deserialize_map(Request(version));
+        let request = reader.deserialize_map(OneSearch(version));
         let request = request.map_err(|_| ApiError::BadRequest)?;
         reader.end().map_err(|_| ApiError::BadRequest)?;
         Ok(request)
@@ -74,9 +74,9 @@ impl<'a> SearchRequest<'a> {
 }
 
 /// Reads the object.
-struct Request(Version);
+struct OneSearch(Version);
 
-impl<'de> Visitor<'de> for Request {
+impl<'de> Visitor<'de> for OneSearch {
     type Value = SearchRequest<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -60,7 +60,7 @@ impl Machine {
             task.waited.get_or_insert(self.now - task.came);
             self.running.push(number);
         }
-        let Counts { running, paused, queued } = self.queue.counts();
+        let TaskCounts { running, paused, queued } = self.queue.counts();
         assert_eq!(running, self.running.len());
         assert!(running == self.queue.turns || paused + queued == 0, "a turn is idle");
         assert!(running + paused <= Queue::<usize>::started_max(self.queue.turns));
@@ -236,7 +236,7 @@ fn tasks_that_have_begun_are_bounded() {
     }
     machine.run_for(1_000 * MS);
     let (paused, queued) = (FIRST_TASKS_MAX + 2, 200 - FIRST_TASKS_MAX - 4);
-    assert_eq!(machine.queue.counts(), Counts { running: 2, paused, queued });
+    assert_eq!(machine.queue.counts(), TaskCounts { running: 2, paused, queued });
     machine.run_for(30_000 * MS);
     assert!(machine.queue.counts().queued < queued, "others begin when those end");
 }
@@ -268,7 +268,7 @@ fn tasks_leave() {
     assert_eq!((queue.grant(), queue.grant()), (Some('a'), None));
     assert!(queue.report(one, SLICE_UNITS), "another waits");
     queue.pause(one, a, 'a');
-    assert_eq!(queue.counts(), Counts { running: 0, paused: 1, queued: 2 });
+    assert_eq!(queue.counts(), TaskCounts { running: 0, paused: 1, queued: 2 });
     queue.leave(two, b);
     assert_eq!(queue.grant(), Some('c'));
     queue.leave(two, c);
@@ -276,7 +276,7 @@ fn tasks_leave() {
     queue.leave(one, a);
     queue.end(two, c);
     queue.end(two, c);
-    assert_eq!(queue.counts(), Counts::default());
+    assert_eq!(queue.counts(), TaskCounts::default());
     assert!(!queue.report(one, 1), "the last report of a task that has left");
     assert_eq!(queue.grant(), None);
 }
@@ -308,6 +308,6 @@ proptest! {
         }
         machine.run_for(120 * 60 * MS);
         prop_assert!(machine.tasks.iter().all(|task| task.took.is_some()));
-        prop_assert_eq!(machine.queue.counts(), Counts::default());
+        prop_assert_eq!(machine.queue.counts(), TaskCounts::default());
     }
 }

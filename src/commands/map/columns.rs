@@ -31,7 +31,7 @@ pub(super) enum Reading {
 
 /// A column as it was recognised or given.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundColumn {
     /// Its place.
     pub(super) column: usize,
     /// Its heading, or its number without one.
@@ -55,7 +55,7 @@ pub(super) struct Columns {
     /// The columns that hold the value of a property.
     pub(super) conditions: Vec<(Property, usize)>,
     /// The columns that were recognised or given.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundColumn>,
 }
 
 /// The heading of the only column of a file without one.
@@ -77,13 +77,13 @@ pub(super) fn shortened(heading: &str) -> String {
 }
 
 /// The beginning of a table, by which its columns are recognised.
-pub(super) struct Head<'a> {
+pub(super) struct TableHead<'a> {
     pub(super) container: Container,
     pub(super) names: &'a [String],
     pub(super) rows: &'a [Batch],
 }
 
-impl Head<'_> {
+impl TableHead<'_> {
     /// Counts the texts of a column.
     fn column(&self, column: usize) -> Column {
         let mut counted = Column::default();
@@ -144,7 +144,7 @@ impl Columns {
     ///
     /// # Errors
     /// When a column is not there, or none is recognised.
-    pub(super) fn find(head: &Head<'_>, flags: &MapFlags) -> anyhow::Result<Self> {
+    pub(super) fn find(head: &TableHead<'_>, flags: &MapFlags) -> anyhow::Result<Self> {
         let has_heading = head.has_heading();
         let names = match has_heading {
             true => head.names.to_vec(),
@@ -181,7 +181,8 @@ impl Columns {
             let mut first = Column::default();
             first.add(name);
             let Some(Recognised { id_type, .. }) = first.recognise("") else { continue };
-            let has_type = |found: &Found| found.column == column && found.id_type == Some(id_type);
+            let has_type =
+                |found: &FoundColumn| found.column == column && found.id_type == Some(id_type);
             let is_sure = matches!(id_type, IdType::BbGlobal | IdType::Isin | IdType::Occ)
                 || name.contains(|c: char| c.is_ascii_digit()) && self.found.iter().any(has_type);
             ensure!(
@@ -259,7 +260,7 @@ impl Columns {
             Reading::Each | Reading::TypeIn(_) => None,
         };
         let name = self.name(column);
-        self.found.push(Found { column, name, id_type, share, is_used: true });
+        self.found.push(FoundColumn { column, name, id_type, share, is_used: true });
     }
 
     /// The heading of a column, or its number.
@@ -271,7 +272,7 @@ impl Columns {
     }
 
     /// Takes a column that `--id` names.
-    fn take(&mut self, head: &Head<'_>, id: &IdColumn) -> anyhow::Result<()> {
+    fn take(&mut self, head: &TableHead<'_>, id: &IdColumn) -> anyhow::Result<()> {
         let column = self.place("--id", &id.column)?;
         let (reading, share) = match &id.id_type {
             TypeOf::Given(id_type) => (Reading::Given(*id_type), None),
@@ -285,12 +286,12 @@ impl Columns {
         Ok(())
     }
 
-    fn recognised(&self, head: &Head<'_>, column: usize) -> Option<Recognised> {
+    fn recognised(&self, head: &TableHead<'_>, column: usize) -> Option<Recognised> {
         head.column(column).recognise(&self.names[column])
     }
 
     /// Chooses the column that is surest to identify the rows.
-    fn recognise(&mut self, head: &Head<'_>) -> anyhow::Result<()> {
+    fn recognise(&mut self, head: &TableHead<'_>) -> anyhow::Result<()> {
         let place = |name: &str| self.names.iter().position(|known| known == name);
         if let (Some(types), Some(values)) = (place("idType"), place("idValue")) {
             self.add(values, Reading::TypeIn(types), None);
@@ -299,14 +300,14 @@ impl Columns {
         let all = (0..self.names.len()).filter_map(|column| {
             let Recognised { id_type, share } = self.recognised(head, column)?;
             let (id_type, share, name) = (Some(id_type), Some(share), self.name(column));
-            Some(Found { column, name, id_type, share, is_used: false })
+            Some(FoundColumn { column, name, id_type, share, is_used: false })
         });
-        let mut all: Vec<Found> = all.collect();
+        let mut all: Vec<FoundColumn> = all.collect();
         all.sort_by(|a, b| {
             rank(a).cmp(&rank(b)).then(b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)))
         });
         match all.first_mut() {
-            Some(Found { column, id_type: Some(id_type), is_used, .. }) => {
+            Some(FoundColumn { column, id_type: Some(id_type), is_used, .. }) => {
                 *is_used = true;
                 let reading = Reading::OfColumn(*id_type);
                 self.identifiers.push(Identifier { column: *column, reading });
@@ -338,7 +339,7 @@ const SUREST: [IdType; 8] = [
     IdType::Occ,
 ];
 
-fn rank(found: &Found) -> usize {
+fn rank(found: &FoundColumn) -> usize {
     let place = SUREST.iter().position(|id_type| Some(*id_type) == found.id_type);
     place.unwrap_or(SUREST.len())
 }

@@ -41,7 +41,7 @@ use figdex_io::{Address, Files, Output, escaped, escaped_path, terminal};
 use self::advice::Undecided;
 use self::answerer::{Answerer, Narrowing};
 use self::cluster::InCluster;
-use self::columns::{Columns, Found, Head, Identifier, LISTED_MAX, Reading, shortened};
+use self::columns::{Columns, FoundColumn, Identifier, LISTED_MAX, Reading, TableHead, shortened};
 use self::local::Local;
 use self::names::Names;
 use self::outputs::{Destination, Temporary, Writing, is_broken_pipe};
@@ -63,7 +63,7 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let places = Places::of(flags)?;
     let table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0))?;
-    let task = Task { flags, places, table, start };
+    let task = MapTask { flags, places, table, start };
     match &flags.url {
         Some(url) => task.run(&Remote::open(url, flags)?),
         None => match flags.index()? {
@@ -173,19 +173,19 @@ impl Places {
 }
 
 /// The rows to map, whose columns are not known yet.
-struct Task<'a> {
+struct MapTask<'a> {
     flags: &'a MapFlags,
     places: Places,
     table: Table,
     start: Instant,
 }
 
-impl Task<'_> {
+impl MapTask<'_> {
     /// Recognises the columns, and maps the rows.
     fn run<A: Answerer>(self, answerer: &A) -> anyhow::Result<ExitCode> {
         let Self { flags, places, mut table, start } = self;
         let mut first = read_head(&mut table)?;
-        let head = Head { container: table.container(), names: table.columns(), rows: &first };
+        let head = TableHead { container: table.container(), names: table.columns(), rows: &first };
         let columns = Columns::find(&head, flags)?;
         if !columns.has_heading && table.heading().rows() > 0 {
             first.insert(0, table.heading().clone());
@@ -253,7 +253,7 @@ fn say(table: &Table, columns: &Columns) {
     }
 }
 
-fn kind(found: &Found, columns: &Columns) -> String {
+fn kind(found: &FoundColumn, columns: &Columns) -> String {
     let own = columns.identifiers.iter().find(|identifier| identifier.column == found.column);
     if let Some(Identifier { reading: Reading::TypeIn(types), .. }) = own {
         return format!("of the idType in the column {}", escaped(&*columns.names[*types]));

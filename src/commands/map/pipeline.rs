@@ -61,7 +61,7 @@ pub(super) struct Work<'a, A> {
     pub(super) steps: usize,
 }
 
-struct Job {
+struct PlacedBatch {
     place: u64,
     /// The number of its first row, from 1.
     first_row: u64,
@@ -138,7 +138,12 @@ impl<A: Answerer> Work<'_, A> {
         })
     }
 
-    fn answer_all(&self, jobs: &Mutex<Receiver<Job>>, turn: &Turn, done: &SyncSender<Done>) {
+    fn answer_all(
+        &self,
+        jobs: &Mutex<Receiver<PlacedBatch>>,
+        turn: &Turn,
+        done: &SyncSender<Done>,
+    ) {
         loop {
             let job = jobs.lock().recv();
             let Ok(job) = job else { return };
@@ -153,8 +158,8 @@ impl<A: Answerer> Work<'_, A> {
     }
 
     /// Answers a batch. Returns its last piece, after the others were sent.
-    fn answer(&self, job: &Job, turn: &Turn, done: &SyncSender<Done>) -> Done {
-        let Job { place, first_row, batch } = job;
+    fn answer(&self, job: &PlacedBatch, turn: &Turn, done: &SyncSender<Done>) -> Done {
+        let PlacedBatch { place, first_row, batch } = job;
         let mut written = Written::default();
         let mut counts = Counts::new(self.steps);
         let mut scratch = Scratch::default();
@@ -222,7 +227,7 @@ fn put_all(
 
 /// The thread that reads.
 struct Reader {
-    jobs: Sender<Job>,
+    jobs: Sender<PlacedBatch>,
     done: SyncSender<Done>,
     permits: SyncSender<()>,
 }
@@ -246,7 +251,7 @@ impl Reader {
             };
             let rows = batch.rows() as u64;
             let is_wanted = self.permits.send(()).is_ok();
-            if !is_wanted || self.jobs.send(Job { place, first_row, batch }).is_err() {
+            if !is_wanted || self.jobs.send(PlacedBatch { place, first_row, batch }).is_err() {
                 return;
             }
             first_row += rows;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
 use super::answerer::has_several_readings;
-use super::columns::Found;
+use super::columns::FoundColumn;
 use crate::config::map::Percent;
 
 /// The rows of each status.
@@ -155,7 +155,7 @@ impl<'a> Report<'a> {
     pub(super) fn new(
         counts: &Counts,
         steps: &'a [String],
-        columns: &'a [Found],
+        columns: &'a [FoundColumn],
         generation: Option<u64>,
         took: Duration,
     ) -> Self {

@@ -131,13 +131,13 @@ impl Shared {
 }
 
 /// The writer of one event, whose whole text comes in one call.
-pub(super) struct Line<'a> {
+pub(super) struct EventWriter<'a> {
     lines: &'a Lines,
     is_access: bool,
     level: Level,
 }
 
-impl Write for Line<'_> {
+impl Write for EventWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let has_colours = self.lines.0.has_colours;
@@ -172,15 +172,15 @@ fn coloured(line: &str, level: Level) -> String {
 }
 
 impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Line<'a>;
+    type Writer = EventWriter<'a>;
 
-    fn make_writer(&'a self) -> Line<'a> {
-        Line { lines: self, is_access: false, level: Level::INFO }
+    fn make_writer(&'a self) -> EventWriter<'a> {
+        EventWriter { lines: self, is_access: false, level: Level::INFO }
     }
 
-    fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Line<'a> {
+    fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> EventWriter<'a> {
         let is_access = metadata.target() == ACCESS;
-        Line { lines: self, is_access, level: *metadata.level() }
+        EventWriter { lines: self, is_access, level: *metadata.level() }
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
         {
             let (read, lines) = channel();
             let log = Lines::begin(Reader { read, permits: None }, has_colours).unwrap();
-            let mut line = Line { lines: &log, is_access: false, level: Level::ERROR };
+            let mut line = EventWriter { lines: &log, is_access: false, level: Level::ERROR };
             line.write_all("12:00 ERROR a\nb\x1b[2J\u{9b}2J\u{202e}\r é\n".as_bytes()).unwrap();
             log.end();
             drop(log);

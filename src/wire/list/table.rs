@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 
 use super::options::Options;
 use super::{Context, List, ListError, ListJob, shortened};
+use crate::callers::limits::units_of_body;
 use crate::callers::version::Version;
+use crate::wire::KEY_CHARS_MAX;
 use crate::wire::job::job;
 
 const DELIMITERS: [u8; 3] = *b"\t;,";
@@ -25,6 +27,9 @@ const ROW_BYTES_MAX: usize = 64 << 10;
 
 /// Units of work of reading the cells of a row, besides those of its bytes.
 const ROW_UNITS: u64 = 60;
+
+/// Units of work of a cell that is a member of its job, besides those of the bytes of both.
+const CELL_UNITS: u64 = 10;
 
 /// Reads a CSV body.
 pub(super) fn read<'a>(
@@ -49,6 +54,7 @@ pub(super) fn read<'a>(
     let jobs = if heading.iter().any(|name| name == "idValue") {
         refuse_same(&heading)?;
         rows.next();
+        heading.iter_mut().for_each(cut);
         of_columns(&heading, rows, &mut cells, &options, context)?
     } else if heading.iter().skip(1).any(|cell| !cell.is_empty()) {
         return Err(format!(
@@ -78,6 +84,14 @@ fn refuse_same(heading: &[String]) -> Result<(), ListError> {
     match names.find(|(place, name)| heading[..*place].contains(name)) {
         Some((_, name)) => Err(format!("The heading {name} is given twice.").into()),
         None => Ok(()),
+    }
+}
+
+/// Cuts a heading to more characters than a member's name or an error has, since it is read again
+/// with each row.
+fn cut(heading: &mut String) {
+    if let Some((end, _)) = heading.char_indices().nth(KEY_CHARS_MAX + 1) {
+        heading.truncate(end);
     }
 }
 
@@ -155,6 +169,8 @@ fn of_columns<'a>(
         let mut members = Map::new();
         for (name, value) in heading.iter().zip(values) {
             if !value.trim().is_empty() && !name.is_empty() {
+                let bytes = units_of_body(name.as_bytes()) + units_of_body(value.as_bytes());
+                context.meter.charge(CELL_UNITS + bytes)?;
                 members.insert(name.clone(), member(name, &value));
             }
         }
@@ -172,7 +188,7 @@ fn of_members(
 ) -> Result<ListJob<'static>, TakesMore> {
     let value = members.get("idValue").and_then(Value::as_str).unwrap_or_default();
     let input = shortened(Cow::Borrowed(value)).into_owned().into();
-    if !members.contains_key("idType") {
+    if !members.contains_key("idType") && !members.contains_key("text") {
         let text = members.remove("idValue").unwrap_or_else(|| "".into());
         members.insert("text".to_owned(), text);
     }
@@ -308,5 +324,60 @@ impl Cells {
             cells.push(String::new());
         }
         Ok(cells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::{Meter, Vocabulary};
+
+    use super::*;
+
+    fn table(body: &str, meter: &Meter) -> Result<Vec<String>, ListError> {
+        let vocabulary = Vocabulary::new([]);
+        let context = Context { vocabulary: &vocabulary, jobs_max: 1_000, meter };
+        let list = read(body, Options::default(), context)?;
+        Ok(list.jobs().iter().map(|job| format!("{:?}", job.question)).collect())
+    }
+
+    /// engine 8: each cell that becomes a member of its job is work, so that rows of many cells are
+    /// not read on a serving thread.
+    #[test]
+    fn cells_are_work() {
+        let names: Vec<_> = (1..CELLS_MAX).map(|number| format!("a{number}")).collect();
+        let row = format!("A{}\n", ",b".repeat(CELLS_MAX - 1));
+        let body = format!("idValue,{}\n{}", names.join(","), row.repeat(90));
+        assert!(matches!(table(&body, &Meter::inline()), Err(ListError::TakesMore)));
+        assert_eq!(table(&body, &Meter::unlimited()).unwrap().len(), 90);
+        let blank = format!("idValue,{}\n{}", names.join(","), "A\n".repeat(90));
+        assert!(table(&blank, &Meter::inline()).is_ok());
+    }
+
+    /// A heading of 60,000 characters is not read again with each row. The fault of the rows names it
+    /// as that of a shorter one is named.
+    #[test]
+    fn a_long_heading_is_cut() {
+        let work = |chars: usize, rows: usize| {
+            let meter = Meter::unlimited();
+            let body = format!("idValue,{}\n{}", "x".repeat(chars), "A,b\n".repeat(rows));
+            let questions = table(&body, &meter).unwrap();
+            (meter.spent(), questions)
+        };
+        let (of_short, named) = work(KEY_CHARS_MAX + 1, 900);
+        let (of_long, cut) = work(60_000, 900);
+        assert_eq!(of_long, of_short);
+        assert_eq!(cut, named);
+        assert!(named[0].contains(&format!("{}…", "x".repeat(KEY_CHARS_MAX))), "{}", named[0]);
+        assert!(work(KEY_CHARS_MAX, 1).1[0].contains(&format!("{}'", "x".repeat(KEY_CHARS_MAX))));
+    }
+
+    /// contract 17.13: a column `text` next to `idValue` is not passed over.
+    #[test]
+    fn a_text_next_to_a_value() {
+        for heading in ["idValue,text", "text,idValue"] {
+            let questions = table(&format!("{heading}\nA,B\n"), &Meter::unlimited()).unwrap();
+            let fault = "text takes the place of idType and idValue";
+            assert!(questions[0].contains(fault), "{heading}: {}", questions[0]);
+        }
     }
 }

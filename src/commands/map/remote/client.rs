@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use ureq::http::Response;
 use ureq::{Agent, Body, Error, RequestBuilder, Timeout};
 
-use super::headers::{Stated, Window, retry_after};
+use super::headers::{Stated, StatedWindow, retry_after};
 use super::patience::{Bounds, Paced, Patience};
 use crate::commands::trust;
 use crate::config::map::Url;
@@ -152,7 +152,7 @@ impl Client {
             let stated = Stated::of(response.headers());
             match response.status().as_u16() {
                 200 => {
-                    if let Some(Window { remaining: 0, reset_seconds, .. }) = stated.window {
+                    if let Some(StatedWindow { remaining: 0, reset_seconds, .. }) = stated.window {
                         self.block(reset_seconds);
                     }
                     return Ok(Reply::Answer { body, stated });
@@ -302,10 +302,10 @@ fn read(response: &mut Response<Body>, bounds: Bounds) -> Result<Vec<u8>, Error>
 /// The error message of an answer, after a colon.
 fn message(body: &[u8]) -> String {
     #[derive(serde::Deserialize)]
-    struct Fault {
+    struct ErrorBody {
         error: String,
     }
-    let text = match serde_json::from_slice::<Fault>(body) {
+    let text = match serde_json::from_slice::<ErrorBody>(body) {
         Ok(fault) => fault.error,
         Err(_) => String::from_utf8_lossy(body).trim().to_owned(),
     };

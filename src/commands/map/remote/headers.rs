@@ -6,7 +6,7 @@ use ureq::http::HeaderMap;
 
 /// The window of a rate limit (contract 14.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct StatedWindow {
     pub(super) limit: u32,
     pub(super) remaining: u32,
     pub(super) reset_seconds: u64,
@@ -16,7 +16,7 @@ pub(super) struct Window {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stated {
     /// `None` for a server without rate limits.
-    pub(super) window: Option<Window>,
+    pub(super) window: Option<StatedWindow>,
     /// The identifiers that a list may have, and those that count as one request (contract 17.8).
     pub(super) jobs_per_list: Option<usize>,
     pub(super) jobs_per_request: Option<usize>,
@@ -33,9 +33,9 @@ impl Stated {
     }
 }
 
-fn window(headers: &HeaderMap) -> Option<Window> {
+fn window(headers: &HeaderMap) -> Option<StatedWindow> {
     let whole = |name| header(headers, name).and_then(|number| u32::try_from(number).ok());
-    Some(Window {
+    Some(StatedWindow {
         limit: whole("ratelimit-limit")?,
         remaining: whole("ratelimit-remaining")?,
         reset_seconds: header(headers, "ratelimit-reset")?,

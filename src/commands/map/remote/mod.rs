@@ -27,7 +27,7 @@ use parking_lot::Mutex;
 use self::client::{ANSWER_BYTES_MAX, Client, Reply};
 use self::patience::Bounds;
 use self::room::Room;
-use self::shapes::{Answers, RemoteRow, Request, Wanted, answers, bytes, values};
+use self::shapes::{AnswerOptions, Answers, ListRequest, RemoteRow, answers, bytes, values};
 use super::answerer::{Answer, Answerer, Asked};
 use crate::config::map::{Many, MapFlags, Url};
 
@@ -48,10 +48,11 @@ pub(super) struct Remote {
     include_unlisted_equities: bool,
     vocabulary: Vocabulary,
     /// Requests are sent one at a time, since all of them count in one window.
-    connection: Mutex<Connection>,
+    session: Mutex<Session>,
 }
 
-struct Connection {
+/// The state that requests share.
+struct Session {
     client: Client,
     room: Room,
     generation: Option<u64>,
@@ -84,7 +85,7 @@ impl Remote {
             keeps_all: flags.many == Many::All,
             include_unlisted_equities: flags.include_unlisted_equities,
             vocabulary: Vocabulary::new(known),
-            connection: Mutex::new(Connection {
+            session: Mutex::new(Session {
                 client,
                 room: Room::new(jobs_counted_as_one),
                 generation: None,
@@ -92,8 +93,8 @@ impl Remote {
         })
     }
 
-    fn request<'a>(&'a self, jobs: &'a [Asked<'a>]) -> Request<'a> {
-        Request {
+    fn request<'a>(&'a self, jobs: &'a [Asked<'a>]) -> ListRequest<'a> {
+        ListRequest {
             jobs,
             vocabulary: &self.vocabulary,
             prefer: &self.prefer,
@@ -135,18 +136,18 @@ impl Answerer for Remote {
     }
 
     fn generation(&self) -> Option<u64> {
-        self.connection.lock().generation
+        self.session.lock().generation
     }
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<RemoteRow>>> {
         let path = if self.keeps_all { "/resolve?many=all" } else { "/resolve" };
         let wanted =
-            Wanted { prefer: &self.prefer, fields: &self.fields, keeps_all: self.keeps_all };
+            AnswerOptions { prefer: &self.prefer, fields: &self.fields, keeps_all: self.keeps_all };
         let mut all = Vec::with_capacity(asked.len());
         let mut kept = 0;
         while all.len() < asked.len() {
-            let mut connection = self.connection.lock();
-            let Connection { client, room, .. } = &mut *connection;
+            let mut session = self.session.lock();
+            let Session { client, room, .. } = &mut *session;
             let jobs = &asked[all.len()..];
             let jobs = &jobs[..jobs.len().min(room.jobs())];
             let (body, stated) = match client.post(path, &self.request(jobs).to_json())? {
@@ -172,8 +173,8 @@ impl Answerer for Remote {
             room.take(&stated);
             room.answered(answers.len(), jobs.len());
             client.answered(answers.len());
-            connection.note(generation);
-            drop(connection);
+            session.note(generation);
+            drop(session);
             kept += answers.iter().map(bytes).sum::<usize>();
             ensure!(
                 kept <= KEPT_BYTES_MAX,
@@ -195,7 +196,7 @@ impl Answerer for Remote {
     }
 }
 
-impl Connection {
+impl Session {
     /// Takes the generation of an answer, and says when it is another one.
     fn note(&mut self, generation: u64) {
         if let Some(earlier) = self.generation.replace(generation)

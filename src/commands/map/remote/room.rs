@@ -3,7 +3,7 @@
 //! Three things bound it: what a server takes at all, which it states or says in a 413; the rows of
 //! an answer; and the rest of a window of its rate limit.
 
-use super::headers::{Stated, Window};
+use super::headers::{Stated, StatedWindow};
 
 /// The identifiers of a request, until a server says how many it takes.
 const JOBS_FIRST: usize = 100;
@@ -38,10 +38,11 @@ impl Room {
     pub(super) fn take(&mut self, stated: &Stated) {
         self.ceiling = self.ceiling.min(stated.jobs_per_list.unwrap_or(JOBS_MAX));
         self.counted_as_one = stated.jobs_per_request.unwrap_or(self.counted_as_one);
-        self.by_window = stated.window.map_or(JOBS_MAX, |Window { limit, remaining, .. }| {
-            let requests = if remaining > 0 { remaining } else { limit };
-            (requests as usize).saturating_mul(self.counted_as_one)
-        });
+        self.by_window =
+            stated.window.map_or(JOBS_MAX, |StatedWindow { limit, remaining, .. }| {
+                let requests = if remaining > 0 { remaining } else { limit };
+                (requests as usize).saturating_mul(self.counted_as_one)
+            });
     }
 
     /// Takes that the server refused a request with `jobs` identifiers as too large, and states the
@@ -90,7 +91,7 @@ mod tests {
     /// The figures that a server states count, and those of the contract until it does.
     #[test]
     fn a_server_states_its_bounds() {
-        let window = |remaining| Some(Window { limit: 7, remaining, reset_seconds: 1 });
+        let window = |remaining| Some(StatedWindow { limit: 7, remaining, reset_seconds: 1 });
         let mut room = Room::new(10);
         room.take(&Stated { window: window(3), ..Stated::default() });
         assert_eq!(room.jobs(), 30);

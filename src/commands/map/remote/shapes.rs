@@ -14,7 +14,7 @@ use crate::commands::map::answerer::{Answer, Asked, AskedAs};
 use crate::wire::json::{Raw, elements, read_members, text};
 
 /// A request.
-pub(super) struct Request<'a> {
+pub(super) struct ListRequest<'a> {
     pub(super) jobs: &'a [Asked<'a>],
     pub(super) vocabulary: &'a Vocabulary,
     pub(super) prefer: &'a [String],
@@ -22,17 +22,17 @@ pub(super) struct Request<'a> {
     pub(super) include_unlisted_equities: bool,
 }
 
-impl Request<'_> {
+impl ListRequest<'_> {
     pub(super) fn to_json(&self) -> Vec<u8> {
         // Texts and numbers are always JSON, and memory takes them.
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
 
-impl Serialize for Request<'_> {
+impl Serialize for ListRequest<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut request = serializer.serialize_map(None)?;
-        request.serialize_entry("jobs", &Jobs(self))?;
+        request.serialize_entry("jobs", &SentJobs(self))?;
         if !self.prefer.is_empty() {
             request.serialize_entry("prefer", self.prefer)?;
         }
@@ -45,26 +45,26 @@ impl Serialize for Request<'_> {
     }
 }
 
-struct Jobs<'a>(&'a Request<'a>);
+struct SentJobs<'a>(&'a ListRequest<'a>);
 
-impl Serialize for Jobs<'_> {
+impl Serialize for SentJobs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(Request { jobs, vocabulary, .. }) = self;
+        let Self(ListRequest { jobs, vocabulary, .. }) = self;
         let mut list = serializer.serialize_seq(Some(jobs.len()))?;
         for job in *jobs {
             let is_bare = job.narrowing.iter().all(Option::is_none);
             match job.reading {
                 AskedAs::Text if is_bare => list.serialize_element(&job.text)?,
-                _ => list.serialize_element(&Job(job, vocabulary))?,
+                _ => list.serialize_element(&SentJob(job, vocabulary))?,
             }
         }
         list.end()
     }
 }
 
-struct Job<'a>(&'a Asked<'a>, &'a Vocabulary);
+struct SentJob<'a>(&'a Asked<'a>, &'a Vocabulary);
 
-impl Serialize for Job<'_> {
+impl Serialize for SentJob<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(asked, vocabulary) = self;
         let mut job = serializer.serialize_map(None)?;
@@ -117,7 +117,7 @@ const WHAT: &str = "the answer of the server does not have the shape of POST /re
 
 /// The options that hold for every identifier.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct AnswerOptions<'a> {
     pub(super) prefer: &'a [String],
     pub(super) fields: &'a [Field],
     pub(super) keeps_all: bool,
@@ -134,7 +134,11 @@ pub(super) struct Answers {
 ///
 /// # Errors
 /// When it does not have the shape of such a response.
-pub(super) fn answers(body: &[u8], jobs: usize, wanted: Wanted<'_>) -> anyhow::Result<Answers> {
+pub(super) fn answers(
+    body: &[u8],
+    jobs: usize,
+    wanted: AnswerOptions<'_>,
+) -> anyhow::Result<Answers> {
     let Response { generation, results } = serde_json::from_slice(body).context(WHAT)?;
     let Some(results) = elements(results, jobs) else {
         let kind = if results.get().starts_with('[') { "more than one result" } else { "no list" };
@@ -162,7 +166,7 @@ pub(super) fn answers(body: &[u8], jobs: usize, wanted: Wanted<'_>) -> anyhow::R
 
 fn answer(
     item: Item<'_>,
-    wanted: Wanted<'_>,
+    wanted: AnswerOptions<'_>,
     rows_left: &mut usize,
 ) -> anyhow::Result<Answer<RemoteRow>> {
     let Item { status, id_type, id_types, by, matches, error, correction, data, .. } = item;
@@ -230,9 +234,9 @@ impl RemoteRow {
     /// # Errors
     /// When one is missing, or is neither a text nor null.
     fn read(row: Raw<'_>, fields: &[Field]) -> anyhow::Result<Self> {
-        struct Members<'f>(&'f [Field]);
+        struct RowMembers<'f>(&'f [Field]);
 
-        impl<'de> Visitor<'de> for Members<'_> {
+        impl<'de> Visitor<'de> for RowMembers<'_> {
             type Value = Vec<Option<Raw<'de>>>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -251,7 +255,7 @@ impl RemoteRow {
         }
 
         let mut reader = serde_json::Deserializer::from_str(row.get());
-        let values = reader.deserialize_map(Members(fields))?;
+        let values = reader.deserialize_map(RowMembers(fields))?;
         let mut texts = String::with_capacity(row.get().len());
         for (place, (field, value)) in fields.iter().zip(values).enumerate() {
             let name = field.name();

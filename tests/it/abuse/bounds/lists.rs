@@ -44,6 +44,7 @@ pub(super) fn lists(bytes: usize) -> Vec<Hostile> {
         ("a table", format!("idValue,idType\n{}", lines(1_000, |n| format!("AB{n},TICKER")))),
         ("a long table", format!("idValue\n{}", lines(JOBS_MAX, |n| format!("A{}", n % 1_000)))),
         ("a wide table", wide_table()),
+        ("a long heading", format!("idValue,{}\n{}", "x".repeat(60_000), "A,b\n".repeat(JOBS_MAX))),
         ("blank rows", "\n".repeat(JOBS_MAX)),
         ("a quoted cell", format!("\"{}\"\n", "a".repeat(bytes - 3))),
         ("quotes in a quoted cell", format!("A\n\"{}\"\n", "\"\"".repeat(bytes / 2 - 3))),
