@@ -11,11 +11,11 @@ use anyhow::Context as _;
 use figdex_index::Catalogue;
 
 use crate::RatiosFlags;
-use crate::drive::{BackgroundLoad, Load, Turn, closed_loop};
+use crate::drive::{BackgroundLoad, Load, closed_loop};
 use crate::mixes::{Kind, Mixes, named};
 use crate::process::{Cpu, Others};
 use crate::questions::Questions;
-use crate::report;
+use crate::report::{self, Measured, Round};
 use crate::sample::Sample;
 use crate::server::{self, Host};
 
@@ -42,17 +42,6 @@ pub(crate) fn run(flags: &RatiosFlags) -> anyhow::Result<()> {
     }
     report::end(others.cores_since()?, &kept);
     Ok(())
-}
-
-/// The turns of a round: the other side's, and Figdex's.
-pub(crate) type Round = [Measured; 2];
-
-/// The figures of a turn.
-pub(crate) struct Measured {
-    pub(crate) turn: Turn,
-    /// Processor time of all threads but the driver's for each answer, in microseconds.
-    pub(crate) server_cpu_us: f64,
-    pub(crate) background_per_second: f64,
 }
 
 fn measure(

@@ -5,9 +5,8 @@ use std::fmt;
 use figdex_ingest::grouped;
 
 use crate::RatiosFlags;
-use crate::drive::median;
+use crate::drive::{Turn, median};
 use crate::mixes::{Against, Bound, Kind, Ratio};
-use crate::ratios::{Measured, Round};
 
 /// The share of the cores above which other programs make a ratio unreliable.
 const BUSY: f64 = 0.1;
@@ -21,6 +20,17 @@ the mean length of Figdex's answers, with the same headers.
 server µs: processor time of the server's threads for an answer. One more thread drives both
 sides from this process, on the same cores; its time affects answers/s, but not server µs.
 ";
+
+/// The turns of a round: the other side's, and Figdex's.
+pub(crate) type Round = [Measured; 2];
+
+/// The figures of a turn.
+pub(crate) struct Measured {
+    pub(crate) turn: Turn,
+    /// Processor time of all threads but the driver's for each answer, in microseconds.
+    pub(crate) server_cpu_us: f64,
+    pub(crate) background_per_second: f64,
+}
 
 /// Prints the conditions and the heading.
 pub(crate) fn begin(flags: &RatiosFlags, instruments: u64) {
