@@ -179,7 +179,8 @@ fn measure(
     let verdict = if p99 <= bound { "kept" } else { "missed" };
     let refusals = pairs.iter().map(|(quiet, attacked)| quiet.refusals + attacked.refusals).sum();
     println!(
-        "p99 under attack {p99:.2} ms, {ratio:.1} times the quiet one; at most {bound:.1} ms: {verdict};          {refusals} answers with 503\n"
+        "p99 under attack {p99:.2} ms, {ratio:.1} times the quiet one; at most {bound:.1} ms: {verdict}; \
+         {refusals} answers with 503\n"
     );
     Ok(refusals)
 }

@@ -149,7 +149,7 @@ fn compare<T, O>(
     let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
     let verdict = at_least.map(|bound| verdict(COUNTING, Bound::AtLeast(bound), ratio));
     let verdict = verdict.unwrap_or_default();
-    println!("{name:<38} {theirs:>12.1?} {ours:>12.1?} {ratio:>10.1} {verdict}");
+    println!("{name:<38} {theirs:>12.1?} {ours:>12.1?} {ratio:>10.2} {verdict}");
     Ok(())
 }
 

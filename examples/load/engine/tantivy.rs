@@ -77,9 +77,11 @@ pub(super) fn build(dump: &[u8], folder: &Path, with: Identifiers) -> anyhow::Re
         sort_by_field: Some(IndexSortByField { field: "figi".into(), order: Order::Asc }),
         ..IndexSettings::default()
     };
-    // Removes the index of the previous round.
-    std::fs::remove_dir_all(folder)?;
-    std::fs::create_dir_all(folder)?;
+    if folder.exists() {
+        // The index of the previous round.
+        std::fs::remove_dir_all(folder)?;
+    }
+    std::fs::create_dir(folder)?;
     let index = Index::builder().schema(schema.build()).settings(settings);
     let index = index.create_in_dir(folder)?;
     let mut writer = index.writer_with_num_threads(2, WRITER_BYTES)?;
