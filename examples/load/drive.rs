@@ -1,7 +1,7 @@
 //! Drives a server: many connections on one thread, as fast as answers come or at a fixed rate.
 //!
-//! Each turn has a separate thread and runtime, so that the driver's processor time is known
-//! apart from the server's. Every answer must have status 200 and the prefix of its kind.
+//! Each turn has a separate thread and runtime, whose work is not counted as the server's. Every
+//! answer must have status 200 and the prefix of its kind.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,6 @@ use anyhow::{Context as _, ensure};
 use tokio::task::JoinSet;
 
 use crate::client::Connection;
-use crate::process;
 
 /// Requests, the server that gets them, and the number of connections.
 #[derive(Clone)]
@@ -25,30 +24,17 @@ pub(crate) struct Load {
     pub(crate) connections: usize,
 }
 
-/// The result of a turn.
+/// The result of a turn, which has at least one answer.
 pub(crate) struct Turn {
     pub(crate) answers_per_second: f64,
-    /// The latency of every answer, ascending.
     latencies: Vec<Duration>,
-    /// Processor time of the driver's thread for each answer.
-    pub(crate) driver_cpu: Duration,
 }
 
 impl Turn {
-    fn new(
-        mut latencies: Vec<Duration>,
-        elapsed: Duration,
-        driver_cpu: Duration,
-    ) -> anyhow::Result<Self> {
-        latencies.sort_unstable();
-        let answers = latencies.len();
+    fn new(latencies: Vec<Duration>, elapsed: Duration) -> anyhow::Result<Self> {
         // A latency of zero for no answer would look like the best.
-        ensure!(answers > 0, "no answer came in a turn: make the turns longer");
-        Ok(Self {
-            answers_per_second: answers as f64 / elapsed.as_secs_f64(),
-            latencies,
-            driver_cpu: driver_cpu.div_f64(answers as f64),
-        })
+        ensure!(!latencies.is_empty(), "no answer came in a turn: make the turns longer");
+        Ok(Self { answers_per_second: latencies.len() as f64 / elapsed.as_secs_f64(), latencies })
     }
 
     /// The number of answers that came in time.
@@ -56,17 +42,33 @@ impl Turn {
         self.latencies.len()
     }
 
-    /// The latency that `percent` of the answers do not exceed.
-    pub(crate) fn percentile(&self, percent: usize) -> Duration {
-        let rank = (self.latencies.len() * percent).div_ceil(100);
-        self.latencies[rank.saturating_sub(1)]
+    pub(crate) fn percentile_ms(&self, percent: usize) -> f64 {
+        percentile_ms(&self.latencies, percent).expect("a turn has answers")
     }
+}
+
+/// The latency that `percent` of these do not exceed, in milliseconds; `None` without any.
+pub(crate) fn percentile_ms<'a>(
+    latencies: impl IntoIterator<Item = &'a Duration>,
+    percent: usize,
+) -> Option<f64> {
+    let mut latencies: Vec<_> = latencies.into_iter().collect();
+    let place = (latencies.len() * percent).div_ceil(100).checked_sub(1)?;
+    let (_, latency, _) = latencies.select_nth_unstable(place);
+    Some(latency.as_secs_f64() * 1e3)
+}
+
+/// The middle one of these figures.
+pub(crate) fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut figures: Vec<_> = figures.collect();
+    figures.sort_unstable_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied()
 }
 
 /// Sends requests for this time: each connection sends the next one as soon as it has an answer.
 pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
     on_a_thread(load, move |load, connections| async move {
-        let (started, cpu) = (Instant::now(), process::cpu_of_this_thread()?);
+        let started = Instant::now();
         let mut tasks = JoinSet::new();
         for (number, mut connection) in connections.into_iter().enumerate() {
             let load = load.clone();
@@ -87,24 +89,18 @@ pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
                 anyhow::Ok(latencies)
             });
         }
-        let latencies = gather(tasks).await?;
-        let cpu = process::cpu_of_this_thread()? - cpu;
         // Answers that came after `time` are not counted.
-        Turn::new(latencies, time, cpu)
+        Turn::new(gather(tasks).await?, time)
     })?
     .join()
     .expect("a driver does not panic")
 }
 
 /// Sends `rate` requests a second, whether or not earlier ones are answered.
-///
-/// A latency begins when its request was due, if all connections were busy then. If a connection
-/// was waiting, it begins when the request is sent: a timer that wakes up late is the driver's
-/// fault, not the server's.
 pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Result<Turn> {
     let count = (rate as f64 * time.as_secs_f64()).round() as u64;
     on_a_thread(load, move |load, connections| async move {
-        let (started, cpu) = (Instant::now(), process::cpu_of_this_thread()?);
+        let started = Instant::now();
         let next = Arc::new(AtomicU64::new(0));
         let mut tasks = JoinSet::new();
         for mut connection in connections {
@@ -116,23 +112,29 @@ pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Res
                     if number >= count {
                         return anyhow::Ok(latencies);
                     }
-                    let mut begun = started + time.mul_f64(number as f64 / count as f64);
-                    if Instant::now() < begun {
-                        tokio::time::sleep_until(begun.into()).await;
-                        begun = Instant::now();
-                    }
+                    let due = started + time.mul_f64(number as f64 / count as f64);
+                    let begun = begin(due).await;
                     let request = &load.requests[number as usize % load.requests.len()];
                     ask(&mut connection, request, &load).await?;
                     latencies.push(begun.elapsed());
                 }
             });
         }
-        let latencies = gather(tasks).await?;
-        let cpu = process::cpu_of_this_thread()? - cpu;
-        Turn::new(latencies, started.elapsed(), cpu)
+        Turn::new(gather(tasks).await?, started.elapsed())
     })?
     .join()
     .expect("a driver does not panic")
+}
+
+/// Waits until a request is due, and returns the beginning of its latency: when it was due, if the
+/// connection was busy then. If it was waiting, it begins now: a timer that wakes up late is the
+/// driver's fault, not the server's.
+pub(crate) async fn begin(due: Instant) -> Instant {
+    if Instant::now() >= due {
+        return due;
+    }
+    tokio::time::sleep_until(due.into()).await;
+    Instant::now()
 }
 
 /// A load that continues until it is stopped.
@@ -159,7 +161,7 @@ impl BackgroundLoad {
                             break;
                         }
                     }
-                    anyhow::Ok(Vec::new())
+                    anyhow::Ok(Vec::<()>::new())
                 });
             }
             gather(tasks).await.map(|_| ())
@@ -219,9 +221,10 @@ async fn ask(connection: &mut Connection, request: &[u8], load: &Load) -> anyhow
     Ok(())
 }
 
-async fn gather(
-    mut tasks: JoinSet<anyhow::Result<Vec<Duration>>>,
-) -> anyhow::Result<Vec<Duration>> {
+/// The results of all tasks together.
+pub(crate) async fn gather<T: Send + 'static>(
+    mut tasks: JoinSet<anyhow::Result<Vec<T>>>,
+) -> anyhow::Result<Vec<T>> {
     let mut all = Vec::new();
     while let Some(task) = tasks.join_next().await {
         all.append(&mut task.expect("a task does not panic")?);

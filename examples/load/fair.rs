@@ -7,22 +7,22 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use figdex::callers::auth::{KeyRing, file};
 use figdex_index::{Catalogue, IdType, Property, RowSource, check_digit};
 use figdex_ingest::{Build, Input};
-use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::task::JoinSet;
+use tokio::runtime::Runtime;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::FairFlags;
 use crate::client::{Connection, headed, post};
-use crate::mixes::{Ask, Mixes};
+use crate::drive::{begin, gather, median, percentile_ms};
+use crate::mixes::{Ask, Kind, Mixes};
 use crate::questions::Questions;
 use crate::sample::Sample;
 use crate::server::{self, Host};
@@ -61,30 +61,8 @@ const JOBS: usize = 1_000;
 const RATIO_MAX: f64 = 4.0;
 const P99_MS_MAX: f64 = 50.0;
 
-/// A run of all blocks, by addresses or by keys.
-#[derive(Serialize)]
-struct Run {
-    callers: &'static str,
-    quiet_per_second: f64,
-    pairs: Vec<Pair>,
-    /// The median of the pairs' p99 under attack, and of their bounds.
-    p99_ms: f64,
-    bound_ms: f64,
-    ratio: f64,
-    refusals: usize,
-}
-
-/// A block without the attacker, and one with it.
-#[derive(Serialize)]
-struct Pair {
-    quiet: Block,
-    attacked: Block,
-}
-
 /// The answers to the quiet callers in a block.
-#[derive(Clone, Serialize)]
 struct Block {
-    answers: usize,
     p50_ms: f64,
     p99_ms: f64,
     most_ms: f64,
@@ -105,26 +83,18 @@ struct Requests {
 
 /// Measures both runs.
 pub(crate) fn run(flags: &FairFlags) -> anyhow::Result<()> {
-    let mixes = flags.common.mixes()?;
-    let folder = flags.common.temporary()?;
-    let index = match &flags.index {
+    let mixes = Mixes::read()?;
+    let folder = flags.index.folder.make()?;
+    let index = match &flags.index.index {
         Some(index) => index.clone(),
-        None => build(flags.instruments, folder.path())?,
+        None => build(flags.index.instruments, folder.path())?,
     };
     let keys = folder.path().join("keys.toml");
     let names = (0..=QUIET).map(|number| format!("caller-{number}"));
     let secrets: Vec<String> =
         names.map(|name| file::add(&keys, &name)).collect::<Result<_, _>>()?;
-    let runs = [("addresses", None), ("keys", Some(&secrets[..]))];
-    let mut measured = Vec::new();
-    for (callers, secrets) in runs {
-        measured.push(measure(callers, secrets, flags, &mixes, &index, &keys)?);
-    }
-    if let Some(path) = &flags.common.json {
-        std::fs::write(path, serde_json::to_vec_pretty(&measured)?)
-            .with_context(|| path.display().to_string())?;
-    }
-    let refused: usize = measured.iter().map(|run| run.refusals).sum();
+    let refused = measure("addresses", None, flags, &mixes, &index, &keys)?
+        + measure("keys", Some(&secrets), flags, &mixes, &index, &keys)?;
     ensure!(refused == 0, "{refused} requests of quiet callers were answered with 503");
     Ok(())
 }
@@ -146,29 +116,31 @@ fn build(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(index)
 }
 
+/// Measures blocks without the attacker and with it, and returns the number of quiet requests that
+/// were refused.
 fn measure(
-    callers: &'static str,
+    callers: &str,
     secrets: Option<&[String]>,
     flags: &FairFlags,
     mixes: &Mixes,
     index: &Path,
     keys: &Path,
-) -> anyhow::Result<Run> {
+) -> anyhow::Result<usize> {
     let catalogue = Catalogue::open(index).context("opening the index")?;
-    let asks = || mixes.fair.iter().map(|fair| &fair.ask);
-    let sample = Sample::of(&catalogue, asks().chain(&mixes.dear))?;
-    let dear = mixes.dear.as_ref().context("the mixes have no `dear`")?;
-    let list = dearest_list(&catalogue, &sample, dear)?;
+    let sample = Sample::of(&catalogue, mixes.fair.iter().chain([&mixes.dear]))?;
+    let list = dearest_list(&catalogue, &sample, &mixes.dear.ask)?;
     let host = Host::new()?;
     let ring = Arc::new(KeyRing::open(keys)?);
     let served = host.serve(server::figdex_with(catalogue, ring))?;
-    let requests = requests(served.address, asks(), &sample, &list, secrets)?;
+    let requests = requests(served.address, &mixes.fair, &sample, &list, secrets)?;
     let caller = |number: usize| Ipv4Addr::new(127, 0, 0, 10 + number as u8);
     let addresses: Vec<Ipv4Addr> = match secrets {
         None => (0..=QUIET).map(caller).collect(),
         Some(_) => vec![caller(0); QUIET + 1],
     };
-    let capacity = capacity(&requests, &addresses, flags.seconds)?;
+    // The requests a second that all quiet callers together have answered, each as fast as it can.
+    let capacity = quiet_callers(&requests, &addresses, None, flags.seconds)?.len() as f64
+        / flags.seconds.as_secs_f64();
     let rate = (capacity * QUIET_SHARE).min(QUIET_RATE_MAX);
     println!("callers are {callers}: {rate:.0} quiet requests a second of {capacity:.0} at most");
     println!(
@@ -190,33 +162,27 @@ fn measure(
         let text = |block: &Block| {
             format!("{:7.2} {:7.2} {:7.1}", block.p50_ms, block.p99_ms, block.most_ms)
         };
-        let refusals = quiet.refusals + attacked.refusals;
         println!(
-            "{:>6} {:>24} {:>32} {refusals:>6}   {} lists of the attacker",
+            "{:>6} {:>24} {:>32} {:>6}   {} lists of the attacker",
             number + 1,
             text(&quiet),
             text(&attacked),
+            quiet.refusals + attacked.refusals,
             attacked.attacks,
         );
-        pairs.push(Pair { quiet, attacked });
+        pairs.push((quiet, attacked));
     }
-    let of = |figure: fn(&Pair) -> f64| median(pairs.iter().map(figure).collect());
-    let run = Run {
-        callers,
-        quiet_per_second: rate,
-        p99_ms: of(|pair| pair.attacked.p99_ms),
-        bound_ms: of(|pair| (RATIO_MAX * pair.quiet.p99_ms).max(P99_MS_MAX)),
-        ratio: of(|pair| pair.attacked.p99_ms / pair.quiet.p99_ms),
-        refusals: pairs.iter().map(|pair| pair.quiet.refusals + pair.attacked.refusals).sum(),
-        pairs,
-    };
-    let verdict = if run.p99_ms <= run.bound_ms { "kept" } else { "missed" };
+    let of = |figure: fn(&(Block, Block)) -> f64| median(pairs.iter().map(figure)).unwrap_or(0.0);
+    let p99 = of(|(_, attacked)| attacked.p99_ms);
+    let bound = of(|(quiet, _)| (RATIO_MAX * quiet.p99_ms).max(P99_MS_MAX));
+    let ratio = of(|(quiet, attacked)| attacked.p99_ms / quiet.p99_ms);
+    let verdict = if p99 <= bound { "kept" } else { "missed" };
+    let refusals = pairs.iter().map(|(quiet, attacked)| quiet.refusals + attacked.refusals).sum();
     println!(
-        "p99 under attack {:.2} ms, {:.1} times the quiet one; at most {:.1} ms: {verdict}; \
-         {} answers with 503\n",
-        run.p99_ms, run.ratio, run.bound_ms, run.refusals
+        "p99 under attack {p99:.2} ms, {ratio:.1} times the quiet one; at most {bound:.1} ms: {verdict}; \
+         {refusals} answers with 503\n"
     );
-    Ok(run)
+    Ok(refusals)
 }
 
 /// The body of the list that takes most work: identifiers with many rows, and steps whose values no
@@ -224,9 +190,9 @@ fn measure(
 fn dearest_list(catalogue: &Catalogue, sample: &Sample, dear: &Ask) -> anyhow::Result<String> {
     let Ask::Mapping(dear) = dear else { anyhow::bail!("`dear` asks for a mapping") };
     let mut values = Vec::new();
-    for kind in &dear.id_types {
-        let of_kind = sample.values(kind.0, &dear.hits(), &[]);
-        values.extend(of_kind.into_iter().map(|value| (value.hits, kind.0, &*value.text)));
+    for id_type in dear.id_types() {
+        let of_kind = sample.values(id_type, &dear.hits(), &[]);
+        values.extend(of_kind.into_iter().map(|value| (value.hits, id_type, &*value.text)));
     }
     values.sort_unstable_by(|a, b| b.cmp(a));
     let most = values.first().map_or(0, |(hits, ..)| *hits);
@@ -254,18 +220,17 @@ fn rows_of(catalogue: &Catalogue, kind: IdType, text: &str) -> Vec<figdex_index:
 }
 
 /// The requests of each caller; the first secret is the attacker's.
-fn requests<'a>(
+fn requests(
     address: SocketAddr,
-    asks: impl Iterator<Item = &'a Ask>,
+    quiet: &[Kind],
     sample: &Sample,
     list: &str,
     secrets: Option<&[String]>,
 ) -> anyhow::Result<Requests> {
     let mut kinds = Vec::new();
-    for ask in asks {
-        kinds.push(Questions::new(ask, 2_000, sample, address)?.requests);
+    for kind in quiet {
+        kinds.push(Questions::new(&kind.ask, 2_000, sample, address)?.requests);
     }
-    ensure!(!kinds.is_empty(), "the mixes have no [[fair]]");
     // Each caller asks the kinds in turn, and each question is asked once.
     let each = kinds.iter().map(|kind| kind.len()).min().unwrap_or(0) / (QUIET + 1);
     let of_caller = |caller: usize| {
@@ -290,12 +255,6 @@ fn requests<'a>(
     })
 }
 
-/// The requests a second that all quiet callers together have answered, each as fast as it can.
-fn capacity(requests: &Requests, addresses: &[Ipv4Addr], time: Duration) -> anyhow::Result<f64> {
-    let answers = quiet_callers(requests, addresses, None, time)?;
-    Ok(answers.len() as f64 / time.as_secs_f64())
-}
-
 fn take_block(
     requests: &Requests,
     addresses: &[Ipv4Addr],
@@ -303,21 +262,18 @@ fn take_block(
     time: Duration,
     is_attacked: bool,
 ) -> anyhow::Result<Block> {
-    let attack = is_attacked.then(|| Attack::start(requests, addresses[0]));
+    let attack = is_attacked.then(|| Attack::start(requests, addresses[0])).transpose()?;
     std::thread::sleep(ATTACK_BEGINS);
     let answers = quiet_callers(requests, addresses, Some(rate / QUIET as f64), time)?;
     let attacks = attack.map_or(Ok(0), Attack::stop)?;
-    ensure!(!answers.is_empty(), "no answer in a block: make it longer");
-    let mut latencies: Vec<f64> =
-        answers.iter().map(|(_, latency)| latency.as_secs_f64() * 1e3).collect();
-    latencies.sort_unstable_by(f64::total_cmp);
-    let percentile =
-        |percent: usize| latencies[(latencies.len() * percent).div_ceil(100).saturating_sub(1)];
+    let percentile = |percent| {
+        percentile_ms(answers.iter().map(|(_, latency)| latency), percent)
+            .context("no answer in a block: make it longer")
+    };
     Ok(Block {
-        answers: answers.len(),
-        p50_ms: percentile(50),
-        p99_ms: percentile(99),
-        most_ms: percentile(100),
+        p50_ms: percentile(50)?,
+        p99_ms: percentile(99)?,
+        most_ms: percentile(100)?,
         refusals: answers.iter().filter(|(status, _)| *status == 503).count(),
         attacks,
     })
@@ -345,17 +301,11 @@ fn quiet_callers(
                 for (count, request) in
                     (0_u32..).zip(questions.iter().cycle().skip(first % questions.len()))
                 {
-                    let mut begun = Instant::now();
-                    if let Some(rate) = rate {
-                        let place = f64::from(count) + number as f64 / QUIET as f64;
-                        let due = started + Duration::from_secs_f64(place / rate);
-                        if due > begun {
-                            tokio::time::sleep_until(due.into()).await;
-                            begun = Instant::now();
-                        } else {
-                            begun = due;
-                        }
-                    }
+                    let place = f64::from(count) + number as f64 / QUIET as f64;
+                    let begun = match rate {
+                        Some(rate) => begin(started + Duration::from_secs_f64(place / rate)).await,
+                        None => Instant::now(),
+                    };
                     if started.elapsed() > time {
                         break;
                     }
@@ -365,10 +315,7 @@ fn quiet_callers(
                 anyhow::Ok(answers)
             });
         }
-        let mut all = Vec::new();
-        while let Some(task) = tasks.join_next().await {
-            all.append(&mut task.expect("a task does not panic")?);
-        }
+        let all = gather(tasks).await?;
         let wrong = all.iter().find(|(status, _)| !matches!(status, 200 | 503));
         ensure!(wrong.is_none(), "a quiet caller was answered {wrong:?}");
         Ok(all)
@@ -376,81 +323,66 @@ fn quiet_callers(
 }
 
 /// The number of questions that were passed over, so that each block has its own.
-static SENT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+static SENT: AtomicUsize = AtomicUsize::new(0);
 
-/// The attacker, at work.
+/// The attacker, at work until this is dropped.
 struct Attack {
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<anyhow::Result<usize>>,
+    runtime: Runtime,
+    tasks: Vec<JoinHandle<anyhow::Result<()>>>,
+    /// The number of its lists that were answered with 200.
+    answered: Arc<AtomicUsize>,
 }
 
 impl Attack {
-    fn start(requests: &Requests, from: Ipv4Addr) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
+    fn start(requests: &Requests, from: Ipv4Addr) -> anyhow::Result<Self> {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build()?;
+        let answered = Arc::default();
         let address = requests.address;
-        let list: Arc<[u8]> = requests.list.clone().into();
-        let long_answer = requests.long_answer.clone();
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let answered = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-            let work = async {
-                let mut tasks = JoinSet::new();
-                for _ in 0..LISTS {
-                    let (list, answered) = (list.clone(), answered.clone());
-                    tasks.spawn(async move {
-                        let mut connection = Connection::open_from(from, address).await?;
-                        loop {
-                            // Whatever the answer is, the attacker asks again.
-                            if connection.exchange(&list).await?.status == 200 {
-                                answered.fetch_add(1, Ordering::Relaxed);
-                            }
-                        }
-                    });
-                }
-                for _ in 0..SLOW_READERS {
-                    let request = long_answer.clone();
-                    tasks.spawn(async move {
-                        loop {
-                            let mut stream = Connection::stream_from(from, address).await?;
-                            stream.write_all(&request).await?;
-                            let mut buffer = [0; SLOW_BYTES];
-                            while stream.read(&mut buffer).await.unwrap_or(0) > 0 {
-                                tokio::time::sleep(SLOW_PAUSE).await;
-                            }
-                        }
-                    });
-                }
-                while let Some(ended) = tasks.join_next().await {
-                    let ended: anyhow::Result<()> = ended.expect("a task does not panic");
-                    ended?;
-                }
-                anyhow::Ok(())
-            };
-            let until_stopped = async {
-                while !stopped.load(Ordering::Relaxed) {
-                    tokio::time::sleep(Duration::from_millis(10)).await;
-                }
-            };
-            runtime.block_on(async {
-                tokio::select! {
-                    ended = work => ended.context("the attacker"),
-                    () = until_stopped => Ok(()),
-                }
-            })?;
-            Ok(answered.load(Ordering::Relaxed))
+        let lists = (0..LISTS).map(|_| {
+            let list = requests.list.clone();
+            runtime.spawn(send_lists(from, address, list, Arc::clone(&answered)))
         });
-        Self { stop, thread }
+        let slow_readers = (0..SLOW_READERS)
+            .map(|_| runtime.spawn(read_slowly(from, address, requests.long_answer.clone())));
+        let tasks = lists.chain(slow_readers).collect();
+        Ok(Self { runtime, tasks, answered })
     }
 
-    /// Stops it, and returns the number of its requests that were answered with 200.
+    /// Returns the number of answered lists.
+    ///
+    /// # Errors
+    /// When a connection of the attacker has failed.
     fn stop(self) -> anyhow::Result<usize> {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().expect("the attacker does not panic")
+        for task in self.tasks.into_iter().filter(JoinHandle::is_finished) {
+            self.runtime.block_on(task)?.context("the attacker")?;
+        }
+        Ok(self.answered.load(Ordering::Relaxed))
     }
 }
 
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_unstable_by(f64::total_cmp);
-    figures[figures.len() / 2]
+/// Asks again whatever the answer is.
+async fn send_lists(
+    from: Ipv4Addr,
+    address: SocketAddr,
+    list: Vec<u8>,
+    answered: Arc<AtomicUsize>,
+) -> anyhow::Result<()> {
+    let mut connection = Connection::open_from(from, address).await?;
+    loop {
+        if connection.exchange(&list).await?.status == 200 {
+            answered.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+async fn read_slowly(from: Ipv4Addr, address: SocketAddr, request: Vec<u8>) -> anyhow::Result<()> {
+    loop {
+        let mut stream = Connection::stream_from(from, address).await?;
+        stream.write_all(&request).await?;
+        let mut buffer = [0; SLOW_BYTES];
+        while stream.read(&mut buffer).await.unwrap_or(0) > 0 {
+            tokio::time::sleep(SLOW_PAUSE).await;
+        }
+    }
 }

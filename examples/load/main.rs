@@ -1,32 +1,35 @@
-//! The load program: measures the promises of speed (engine 13).
+//! The load program: measures how fast Figdex is, always next to something else.
 //!
 //! ```text
 //! cargo run --profile dist --example load
+//! cargo run --profile dist --example load -- answer
 //! cargo run --profile dist --example load -- engine
 //! cargo run --profile dist --example load -- fair
 //! cargo run --profile dist --example load -- scale --sizes 1,10
 //! cargo run --profile dist --example load -- soak --server target/dist/figdex
 //! ```
-//! A single time says little on a machine with other work. Every figure is therefore a ratio of
-//! two sides that take turns in one run: Figdex and **the floor**, a server on the same stack that
-//! reads the same requests and answers a constant body of the same length, or two kinds of
-//! requests. `mixes.toml` has these cases and the bounds of their ratios. `engine` compares
-//! building and counting with tantivy alone, without HTTP (`engine/`). `fair` has an attacker next to
-//! quiet callers (`fair.rs`). `scale` measures the cost of a larger index (`scale/`), and `soak`
-//! checks that memory and latency stay stable (`soak/`).
+//! A single time says little on a machine with other work. Every time is therefore compared with
+//! that of another side, and the sides take turns in one run. Without a command, the other side is
+//! mostly **the floor**, a server on the same stack that reads the same requests and answers a
+//! constant body of the same length (`ratios.rs`). `answer` counts the instructions of an answer
+//! instead (`answer.rs`). `engine` compares building, counting and searching with tantivy alone,
+//! without HTTP (`engine/`). `fair` has an attacker next to quiet callers (`fair.rs`). `scale`
+//! measures the cost of a larger index (`scale/`), and `soak` checks that memory and latency stay
+//! stable (`soak/`).
 //!
-//! The requests are made from the index itself (`sample.rs`, `questions.rs`) and sent by a cheap
-//! client (`client.rs`, `drive.rs`) to servers in this process (`server.rs`). `promises.rs` measures
-//! the sides in turns, and `report.rs` prints the results.
+//! `mixes.toml` lists the requests. They are made from the index itself (`sample.rs`,
+//! `questions.rs`) and sent by a cheap client (`client.rs`, `drive.rs`) to servers in this process
+//! (`server.rs`).
 
+mod answer;
 mod client;
 mod drive;
 mod engine;
 mod fair;
 mod mixes;
 mod process;
-mod promises;
 mod questions;
+mod ratios;
 mod report;
 mod sample;
 mod scale;
@@ -34,16 +37,14 @@ mod server;
 mod soak;
 mod universe;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use mimalloc::MiMalloc;
 use tempfile::TempDir;
-
-use crate::mixes::Mixes;
 
 // The same allocator as in the programs.
 #[global_allocator]
@@ -52,7 +53,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// The exit code of a program ended by SIGINT, as shells report it.
 const INTERRUPTED: i32 = 130;
 
-/// Measures Figdex's promises of speed over HTTP
+/// Measures how fast Figdex answers over HTTP
 ///
 /// Starts the real server and a constant-body server in this process, sends both the same
 /// requests in turns, and prints the ratio and the bound of each case. With the default turns
@@ -63,12 +64,19 @@ struct Flags {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    promises: PromisesFlags,
+    ratios: RatiosFlags,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compare building and counting with tantivy alone
+    /// Count the instructions of an answer without a socket, by callgrind
+    ///
+    /// Answers requests twice under valgrind, the second time twice as many. The difference is that
+    /// of the answers alone.
+    Answer(AnswerFlags),
+    /// Answer the requests of a file without a socket, for a profiler; started by `answer`
+    Reply(ReplyFlags),
+    /// Compare building, counting and searching with tantivy alone
     Engine(EngineFlags),
     /// Measure what one caller with much heavy work costs others
     ///
@@ -95,13 +103,9 @@ enum Command {
 }
 
 #[derive(Args)]
-struct PromisesFlags {
-    /// Measure this index instead of building one
-    #[arg(long, value_name = "DIR", conflicts_with = "instruments")]
-    index: Option<PathBuf>,
-    /// Build an index of this many generated instruments, and remove it at the end
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    instruments: u64,
+struct RatiosFlags {
+    #[command(flatten)]
+    index: IndexFlags,
     /// Measure only the cases whose name contains this text; may be repeated
     #[arg(long, value_name = "TEXT")]
     case: Vec<String>,
@@ -114,8 +118,44 @@ struct PromisesFlags {
     /// Length of a turn
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     seconds: Duration,
+}
+
+#[derive(Args)]
+struct AnswerFlags {
     #[command(flatten)]
-    common: CommonFlags,
+    index: IndexFlags,
+    /// Count only the kinds of requests whose name contains this text; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    case: Vec<String>,
+    /// Count the requests of this file instead, one a line: `GET PATH` or `POST PATH BODY`
+    #[arg(long, value_name = "FILE", conflicts_with = "case")]
+    requests: Option<PathBuf>,
+    /// Number of answers that are counted of each kind
+    #[arg(long, value_name = "N", default_value = "100", value_parser = at_least_one)]
+    times: usize,
+    /// Count also the metrics of each answer, or the metrics and its log line
+    #[arg(long)]
+    with: Option<With>,
+}
+
+#[derive(Args)]
+struct ReplyFlags {
+    #[arg(long, value_name = "DIR")]
+    index: PathBuf,
+    #[arg(long, value_name = "FILE")]
+    requests: PathBuf,
+    /// Number of answers; requests repeat when the file has fewer
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    times: usize,
+    #[arg(long)]
+    with: Option<With>,
+}
+
+/// The further work for an answer, as in the server.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum With {
+    Metrics,
+    Log,
 }
 
 #[derive(Args)]
@@ -126,24 +166,20 @@ struct EngineFlags {
     /// Number of turns of each side
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
     rounds: usize,
+    #[command(flatten)]
+    folder: FolderFlags,
 }
 
 #[derive(Args)]
 struct FairFlags {
-    /// Measure this index instead of building one
-    #[arg(long, value_name = "DIR", conflicts_with = "instruments")]
-    index: Option<PathBuf>,
-    /// Build an index of this many generated instruments, and remove it at the end
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    instruments: u64,
+    #[command(flatten)]
+    index: IndexFlags,
     /// Number of pairs of blocks
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
     rounds: usize,
     /// Length of a block
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     seconds: Duration,
-    #[command(flatten)]
-    common: CommonFlags,
 }
 
 #[derive(Args)]
@@ -158,7 +194,7 @@ struct ScaleFlags {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     seconds: Duration,
     #[command(flatten)]
-    common: CommonFlags,
+    folder: FolderFlags,
 }
 
 #[derive(Args)]
@@ -178,43 +214,48 @@ struct SoakFlags {
     /// Interval at which a new generation is published, with a SIGHUP in the middle
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     publish: Duration,
-    /// Write the measurements to this file: a line for each kind of request and moment
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Draw them into this file
+    /// Draw the measurements into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     #[command(flatten)]
-    common: CommonFlags,
+    folder: FolderFlags,
 }
 
 #[derive(Args)]
-struct CommonFlags {
-    /// File with the requests to send [default: mixes.toml of this program]
-    #[arg(long, value_name = "FILE")]
-    mixes: Option<PathBuf>,
+struct IndexFlags {
+    /// Measure this index instead of building one
+    #[arg(long, value_name = "DIR", conflicts_with = "instruments")]
+    index: Option<PathBuf>,
+    /// Build an index of this many generated instruments, and remove it at the end
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    instruments: u64,
+    #[command(flatten)]
+    folder: FolderFlags,
+}
+
+#[derive(Args)]
+struct FolderFlags {
     /// Folder for dumps and indexes, which are removed at the end [default: the system's
     /// folder for temporary files]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Also write the figures to this file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
 }
 
-impl CommonFlags {
-    fn mixes(&self) -> anyhow::Result<Mixes> {
-        Mixes::read(self.mixes.as_deref())
+impl IndexFlags {
+    /// The folder of the index, which is built in `folder` unless there is one.
+    fn path(&self, folder: &Path) -> anyhow::Result<PathBuf> {
+        match &self.index {
+            Some(index) => Ok(index.clone()),
+            None => Ok(universe::build(self.instruments, folder)?.index),
+        }
     }
+}
 
+impl FolderFlags {
     /// A folder that is removed with the value, and when the program is interrupted.
-    fn temporary(&self) -> anyhow::Result<TempDir> {
-        let mut named = tempfile::Builder::new();
-        named.prefix("figdex-load-");
-        let folder = match &self.folder {
-            Some(folder) => named.tempdir_in(folder),
-            None => named.tempdir(),
-        };
+    fn make(&self) -> anyhow::Result<TempDir> {
+        let parent = self.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let folder = tempfile::Builder::new().prefix("figdex-load-").tempdir_in(parent);
         let folder = folder.context("making a folder for dumps and indexes")?;
         let path = folder.path().to_owned();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -230,7 +271,9 @@ impl CommonFlags {
 fn main() -> ExitCode {
     let flags = Flags::parse();
     let result = match &flags.command {
-        None => promises::run(&flags.promises),
+        None => ratios::run(&flags.ratios),
+        Some(Command::Answer(flags)) => answer::count(flags),
+        Some(Command::Reply(flags)) => answer::reply(flags),
         Some(Command::Engine(flags)) => engine::run(flags),
         Some(Command::Fair(flags)) => fair::run(flags),
         Some(Command::Scale(flags)) => scale::run(flags),

@@ -8,12 +8,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use rustix::fs::{Advice, fadvise};
-use serde::Serialize;
-
-/// The processor time of the calling thread.
-pub(crate) fn cpu_of_this_thread() -> anyhow::Result<Duration> {
-    cpu_of(Path::new("/proc/thread-self/schedstat"))
-}
 
 /// The processor time of each thread of a process, by the thread's number.
 pub(crate) struct Cpu(HashMap<String, Duration>);
@@ -81,7 +75,6 @@ fn ticks(path: &str, places: &[usize]) -> anyhow::Result<u64> {
 }
 
 /// The memory of a process, in bytes.
-#[derive(Serialize)]
 pub(crate) struct Memory {
     /// Heap and stacks.
     pub(crate) anonymous: u64,

@@ -5,14 +5,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::Property;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json, json};
 
 use crate::client::{BlockingClient, get, post};
 use crate::drive::Load;
-use crate::mixes::{Ask, Filter, Mapping, Suggest};
+use crate::mixes::{Ask, Filter, Frequency, Mapping, Suggest, Words};
 use crate::sample::Sample;
 
 /// Rows of a full page.
@@ -51,6 +50,8 @@ enum Expected {
     AnyFilterPage,
     /// A page with at least one row.
     SearchPage,
+    /// An answer that only its status judges.
+    Any,
 }
 
 #[derive(Deserialize)]
@@ -75,8 +76,17 @@ impl Questions {
     ) -> anyhow::Result<Self> {
         let (mut requests, expected) = match ask {
             Ask::Mapping(mapping) => {
+                let jobs = jobs(mapping, count, sample)?;
+                let request = |jobs| post("/v3/mapping", &Json::Array(jobs).to_string());
                 let expected = Expected::Jobs { jobs: mapping.jobs, rows: mapping.rows() };
-                (mappings(mapping, count, sample)?, expected)
+                (jobs.into_iter().map(request).collect(), expected)
+            }
+            Ask::List(mapping) => {
+                let lists = jobs(mapping, count, sample)?.into_iter().map(|jobs| {
+                    let texts: Vec<_> = jobs.iter().map(|job| &job["idValue"]).collect();
+                    post("/resolve", &json!({ "jobs": texts }).to_string())
+                });
+                (lists.collect(), Expected::Any)
             }
             Ask::Filter(Filter { bodies, vary: Some(number), .. }) => {
                 let bodies = bodies.iter().cycle().take(count + VARIED_CHECKED);
@@ -92,22 +102,27 @@ impl Questions {
                 let requests = bodies.collect::<anyhow::Result<Vec<_>>>()?;
                 (requests, Expected::FilterPage)
             }
-            Ask::Search(search) => {
-                let phrases = sample.phrases(search.words, search.frequency, count);
-                ensure!(!phrases.is_empty(), "no name has this many words");
+            Ask::Search(Words { words, frequency }) => {
                 let request = |phrase| post("/v3/search", &json!({ "query": phrase }).to_string());
+                let phrases = phrases(sample, *words, *frequency, count)?;
                 (phrases.into_iter().map(request).collect(), Expected::SearchPage)
             }
+            Ask::Facets(Words { words, frequency }) => {
+                let phrases = phrases(sample, *words, *frequency, count)?;
+                let request = |phrase| text_request("/facets", phrase);
+                (phrases.into_iter().map(request).collect(), Expected::Any)
+            }
             Ask::Suggest(Suggest { words, frequency, typed: [least, most] }) => {
-                let phrases = sample.phrases(*words, *frequency, count);
-                ensure!(!phrases.is_empty(), "no name has this many words");
+                let phrases = phrases(sample, *words, *frequency, count)?;
                 let typed = phrases.into_iter().zip((*least..=*most).cycle());
-                // The text has only letters and blanks: nothing else needs to be encoded.
                 let request = |(phrase, typed): (&str, usize)| {
-                    let text = &phrase[..typed.min(phrase.len())];
-                    get(&format!("/suggest?query={}", text.replace(' ', "%20")))
+                    text_request("/suggest", &phrase[..typed.min(phrase.len())])
                 };
                 (typed.map(request).collect(), Expected::SearchPage)
+            }
+            Ask::Fixed { path, body } => {
+                let request = body.as_ref().map_or_else(|| get(path), |body| post(path, body));
+                (vec![request], Expected::Any)
             }
         };
         let trials = match expected {
@@ -147,6 +162,7 @@ impl Questions {
     pub(crate) fn prefix(&self) -> &'static [u8] {
         match self.expected {
             Expected::Jobs { .. } => b"[{\"data\":[{\"",
+            Expected::Any => b"",
             _ => b"{\"data\":[",
         }
     }
@@ -154,6 +170,9 @@ impl Questions {
 
 impl Expected {
     fn check(&self, body: &[u8]) -> anyhow::Result<()> {
+        if let Self::Any = self {
+            return Ok(());
+        }
         if let Self::Jobs { jobs, rows } = self {
             let answers: Vec<JobAnswer> = serde_json::from_slice(body)?;
             ensure!(answers.len() == *jobs, "{} answers to {jobs} jobs", answers.len());
@@ -166,55 +185,62 @@ impl Expected {
         }
         let page: PageAnswer = serde_json::from_slice(body)?;
         let rows = page.data.context("a page without data")?.len();
-        let total = page.total.context("a page without its total");
-        match self {
-            Self::Jobs { .. } => unreachable!("jobs are checked above"),
-            Self::FilterPage => {
-                ensure!(rows == PAGE_ROWS && total? >= PAGE_ROWS as u64, "not {PAGE_ROWS} rows");
-            }
-            Self::AnyFilterPage => ensure!(total? >= rows as u64, "a total below the page"),
-            Self::SearchPage => ensure!(rows > 0, "no rows"),
+        if let Self::SearchPage = self {
+            ensure!(rows > 0, "no rows");
+            return Ok(());
         }
+        let total = page.total.context("a page without its total")?;
+        ensure!(total >= rows as u64, "a total below the page");
+        let is_full = rows == PAGE_ROWS || matches!(self, Self::AnyFilterPage);
+        ensure!(is_full, "{rows} rows, not {PAGE_ROWS}");
         Ok(())
     }
 }
 
-/// At most `count` mapping requests, made from values of the index.
-pub(crate) fn mappings(
-    mapping: &Mapping,
-    count: usize,
-    sample: &Sample,
-) -> anyhow::Result<Vec<Vec<u8>>> {
-    let properties: Vec<Property> = mapping.filter.iter().map(|known| known.0).collect();
+/// The jobs of at most `count` requests, made from values of the index.
+fn jobs(mapping: &Mapping, count: usize, sample: &Sample) -> anyhow::Result<Vec<Vec<Json>>> {
+    let properties = mapping.filter();
     let mut values = Vec::new();
-    for kind in &mapping.id_types {
-        let of_kind = sample.values(kind.0, &mapping.hits(), &properties);
-        let name = kind.0.name();
+    for id_type in mapping.id_types() {
+        let of_kind = sample.values(id_type, &mapping.hits(), &properties);
+        let name = id_type.name();
         ensure!(!of_kind.is_empty(), "no {name} finds {:?} rows", mapping.hits());
         values.push((name, of_kind));
     }
     // With more jobs than values, requests would repeat.
     let jobs_max: usize = values.iter().map(|(_, values)| values.len()).sum();
     let count = count.min(jobs_max.div_ceil(mapping.jobs));
-    let mut turns = (0..).flat_map(|round| {
+    let turns = (0..).flat_map(|round| {
         values.iter().map(move |(name, values)| (*name, values[round % values.len()]))
     });
-    let mut requests = Vec::with_capacity(count);
-    for _ in 0..count {
-        let jobs = turns.by_ref().take(mapping.jobs).map(|(name, value)| {
-            let mut job = Map::new();
-            job.insert("idType".to_owned(), name.into());
-            job.insert("idValue".to_owned(), value.text.as_str().into());
-            job.extend(mapping.with.clone());
-            for property in properties.iter().filter(|_| !mapping.is_plain) {
-                let shared = value.common[*property as usize].as_deref();
-                job.insert(property.name().to_owned(), shared.into());
-            }
-            Json::from(job)
-        });
-        requests.push(post("/v3/mapping", &Json::from_iter(jobs).to_string()));
-    }
-    Ok(requests)
+    let mut jobs = turns.map(|(name, value)| {
+        let mut job = Map::new();
+        job.insert("idType".to_owned(), name.into());
+        job.insert("idValue".to_owned(), value.text.as_str().into());
+        job.extend(mapping.with.clone());
+        for property in properties.iter().filter(|_| !mapping.is_plain) {
+            let shared = value.common[*property as usize].as_deref();
+            job.insert(property.name().to_owned(), shared.into());
+        }
+        Json::from(job)
+    });
+    Ok((0..count).map(|_| jobs.by_ref().take(mapping.jobs).collect()).collect())
+}
+
+fn phrases(
+    sample: &Sample,
+    words: usize,
+    frequency: Frequency,
+    count: usize,
+) -> anyhow::Result<Vec<&str>> {
+    let phrases = sample.phrases(words, frequency, count);
+    ensure!(!phrases.is_empty(), "no name has this many words");
+    Ok(phrases)
+}
+
+/// The text has only letters and blanks: nothing else needs to be encoded.
+fn text_request(path: &str, text: &str) -> Vec<u8> {
+    get(&format!("{path}?query={}", text.replace(' ', "%20")))
 }
 
 /// The request for a page, whose cursor is found by reading the pages before it.

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use figdex_index::{Catalogue, EQUITY, IdType, Instrument, Property};
 
-use crate::mixes::{Ask, Frequency};
+use crate::mixes::{Ask, Frequency, Kind};
 
 /// The maximum number of values of a kind that are counted.
 const VALUES_MAX: usize = 1 << 17;
@@ -47,20 +47,23 @@ struct Values {
 }
 
 impl Sample {
-    /// Reads the catalogue, and takes the values and phrases that these requests need.
+    /// Reads the catalogue, and takes the values and phrases that these kinds of requests need.
     pub(crate) fn of<'a>(
         catalogue: &Catalogue,
-        asks: impl Iterator<Item = &'a Ask>,
+        kinds: impl IntoIterator<Item = &'a Kind>,
     ) -> anyhow::Result<Self> {
-        let mut kinds = BTreeSet::new();
+        eprintln!("taking identifiers and words from the index");
+        let mut id_types = BTreeSet::new();
         let mut properties = BTreeSet::new();
-        for ask in asks {
-            if let Ask::Mapping(mapping) = ask {
-                kinds.extend(mapping.id_types.iter().map(|kind| kind.0));
-                properties.extend(mapping.filter.iter().map(|known| known.0));
+        for ask in
+            kinds.into_iter().flat_map(|kind| [&kind.ask].into_iter().chain(&kind.background))
+        {
+            if let Ask::Mapping(mapping) | Ask::List(mapping) = ask {
+                id_types.extend(mapping.id_types());
+                properties.extend(mapping.filter());
             }
         }
-        let values = kinds.into_iter().map(|kind| (kind, Values::default())).collect();
+        let values = id_types.into_iter().map(|id_type| (id_type, Values::default())).collect();
         let mut sample = Self { values, phrases: Default::default() };
         catalogue.instruments(|instrument| {
             let is_equity = instrument.property(Property::MarketSecDes) == Some(EQUITY);

@@ -11,7 +11,7 @@ use figdex_io::{Layout, grouped};
 use figdex_universe::Universe;
 
 /// The seed of every universe, so that two runs send the same requests.
-pub(crate) const SEED: u64 = 1;
+const SEED: u64 = 1;
 
 /// The memory of a build, approximately, in bytes.
 const MEMORY_BYTES: usize = 2 << 30;
@@ -39,6 +39,13 @@ pub(crate) fn dump(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
     eprintln!("generating {} instruments and building their index", grouped(instruments));
     let dump = folder.join("dump.csv.zst");
     generate(instruments, &dump).with_context(|| format!("writing {}", dump.display()))?;
+    Ok(dump)
+}
+
+/// A dump of generated instruments in memory, one JSON object a line.
+pub(crate) fn json_lines(instruments: u64) -> anyhow::Result<Vec<u8>> {
+    let mut dump = Vec::new();
+    Universe::new(instruments, SEED).write(Layout::JsonLines, &mut dump)?;
     Ok(dump)
 }
 

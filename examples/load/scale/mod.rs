@@ -14,14 +14,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use figdex_index::{Catalogue, Manifest};
-use serde::Serialize;
 
 use self::child::Running;
 use crate::ScaleFlags;
 use crate::drive::{closed_loop, open_loop};
-use crate::mixes::{Ask, Kind, Mixes};
+use crate::mixes::{Kind, Mixes};
 use crate::process::{Cpu, Memory, bytes_from_disk, drop_from_memory};
-use crate::questions::{Questions, mappings};
+use crate::questions::Questions;
 use crate::sample::Sample;
 use crate::universe;
 
@@ -38,7 +37,6 @@ const VARIED_AT_FULL_LOAD: usize = 50_000;
 const MILLIONS_MAX: f64 = 1_000.0;
 
 /// The figures of a size.
-#[derive(Serialize)]
 struct Size {
     instruments: u64,
     build_s: f64,
@@ -50,14 +48,12 @@ struct Size {
 }
 
 /// The starts over an index, with or without a stamp.
-#[derive(Serialize)]
 struct Opening {
     cold: Cold,
     warm_s: f64,
 }
 
 /// A start over files that the system was asked to drop from memory.
-#[derive(Serialize)]
 struct Cold {
     to_first_answer_s: f64,
     /// Whether the system accepted the request.
@@ -67,59 +63,54 @@ struct Cold {
 }
 
 /// The figures of a kind of request.
-#[derive(Serialize)]
 struct Measured {
-    kind: String,
     p50_ms: f64,
     p99_ms: f64,
     answers_per_second: f64,
     /// Processor time of the server for an answer, at full load.
     work_us: f64,
-    /// Answers a second, at full load.
-    full_per_second: f64,
 }
 
 /// Measures every size, and prints the results.
 pub(crate) fn run(flags: &ScaleFlags) -> anyhow::Result<()> {
-    let mut mixes = flags.common.mixes()?;
-    mixes.cases.clear();
-    ensure!(!mixes.kinds.is_empty(), "the mixes file has no [[scale]]");
+    let kinds = Mixes::read()?.scale;
     ensure!(flags.sizes.is_sorted() && !flags.sizes.is_empty(), "sizes must ascend");
     ensure!(flags.sizes[0] > 0.0, "sizes must be above 0");
     let are_possible = flags.sizes.iter().all(|millions| *millions <= MILLIONS_MAX);
     ensure!(are_possible, "sizes are in millions, and at most {MILLIONS_MAX}");
-    let folder = flags.common.temporary()?;
+    let folder = flags.folder.make()?;
     let mut sizes = Vec::new();
     for millions in &flags.sizes {
         let instruments = (millions * 1e6).round() as u64;
         let folder = tempfile::tempdir_in(folder.path())?;
-        let size = measure(instruments, folder.path(), flags, &mixes);
+        let size = measure(instruments, folder.path(), flags, &kinds);
         sizes.push(size.with_context(|| format!("with {millions} million instruments"))?);
     }
-    report::print(flags, &mixes.kinds, &sizes)
+    report::print(flags, &kinds, &sizes);
+    Ok(())
 }
 
 fn measure(
     instruments: u64,
     folder: &Path,
     flags: &ScaleFlags,
-    mixes: &Mixes,
+    kinds: &[Kind],
 ) -> anyhow::Result<Size> {
     let built = universe::build(instruments, folder)?;
     let manifest = Manifest::published(&built.index)?;
-    eprintln!("taking identifiers and words from the index");
     // The catalogue is closed again before the cold start.
-    let sample = Sample::of(&Catalogue::open(&built.index)?, mixes.asks())?;
-    let first = first_request(mixes, &sample)?;
+    let sample = Sample::of(&Catalogue::open(&built.index)?, kinds)?;
+    // The first kind is a mapping, whose requests are made without a server.
+    let first = Questions::new(&kinds[0].ask, 1, &sample, ([127, 0, 0, 1], 0).into())?.requests;
     eprintln!("starting the server");
-    let (unstamped, _) = open(&built.index, &first, remove_stamps)?;
+    let (unstamped, _) = open(&built.index, &first[0], remove_stamps)?;
     // The last start has stamped the index.
-    let (stamped, server) = open(&built.index, &first, |_| Ok(()))?;
-    let mut kinds = Vec::new();
-    for kind in &mixes.kinds {
+    let (stamped, server) = open(&built.index, &first[0], |_| Ok(()))?;
+    let mut measured = Vec::new();
+    for kind in kinds {
         eprintln!("measuring: {}", kind.name);
-        let measured = measure_kind(kind, flags, &sample, &server);
-        kinds.push(measured.with_context(|| format!("scale {:?}", kind.name))?);
+        let figures = measure_kind(kind, flags, &sample, &server);
+        measured.push(figures.with_context(|| format!("scale {:?}", kind.name))?);
     }
     Ok(Size {
         instruments: manifest.instruments,
@@ -128,7 +119,7 @@ fn measure(
         unstamped,
         stamped,
         memory: Memory::of(server.id())?,
-        kinds,
+        kinds: measured,
     })
 }
 
@@ -184,24 +175,10 @@ fn measure_kind(
     let cpu = Cpu::of(&process)?;
     let full = closed_loop(&load, flags.seconds)?;
     let worked = Cpu::of(&process)?.since(&cpu);
-    ensure!(full.answers() > 0, "no answer came in time: increase --seconds");
     Ok(Measured {
-        kind: kind.name.clone(),
-        p50_ms: turn.percentile(50).as_secs_f64() * 1e3,
-        p99_ms: turn.percentile(99).as_secs_f64() * 1e3,
+        p50_ms: turn.percentile_ms(50),
+        p99_ms: turn.percentile_ms(99),
         answers_per_second: turn.answers_per_second,
         work_us: worked.as_secs_f64() * 1e6 / full.answers() as f64,
-        full_per_second: full.answers_per_second,
     })
-}
-
-/// The first request to a started server: a mapping, which needs no cursor.
-fn first_request(mixes: &Mixes, sample: &Sample) -> anyhow::Result<Vec<u8>> {
-    let mapping = mixes.kinds.iter().find_map(|kind| match &kind.ask {
-        Ask::Mapping(mapping) => Some(mapping),
-        Ask::Filter(_) | Ask::Search(_) | Ask::Suggest(_) => None,
-    });
-    let mapping = mapping.context("one [[scale]] of the mixes file must be a mapping")?;
-    let first = mappings(mapping, 1, sample)?.into_iter().next();
-    first.context("a mapping has at least one request")
 }

@@ -1,40 +1,27 @@
-//! The results of the sizes, as two tables and as JSON.
+//! The results of the sizes, as two tables.
 
-use anyhow::Context as _;
 use figdex_io::grouped;
-use serde::Serialize;
-use serde_json::json;
 
 use super::{Measured, Size};
 use crate::ScaleFlags;
 use crate::mixes::Kind;
+use crate::report::{cores, verdict};
 
 const MEGA: f64 = 1e6;
 
 /// A kind did not keep up when it had fewer answers a second than this share of the rate.
 const IN_TIME: f64 = 0.98;
 
-/// Prints the tables, and writes the JSON file if one was asked for.
-pub(super) fn print(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) -> anyhow::Result<()> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+/// Prints the tables.
+pub(super) fn print(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
     println!(
-        "Figdex {}: sizes of generated instruments; {cores} cores for server and driver\n",
-        env!("CARGO_PKG_VERSION")
+        "Figdex {}: sizes of generated instruments; {} cores for server and driver\n",
+        env!("CARGO_PKG_VERSION"),
+        cores()
     );
     print_sizes(sizes);
     println!();
     print_kinds(flags, kinds, sizes);
-    let Some(path) = &flags.common.json else { return Ok(()) };
-    let growth: Vec<_> = (0..kinds.len()).map(|place| Growth::of(place, sizes)).collect();
-    let report = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "cores": cores,
-        "requests_per_second": flags.rate,
-        "seconds_of_a_kind": flags.seconds.as_secs_f64(),
-        "sizes": sizes,
-        "largest_by_smallest": growth,
-    });
-    std::fs::write(path, format!("{report:#}\n")).with_context(|| path.display().to_string())
 }
 
 fn print_sizes(sizes: &[Size]) {
@@ -109,13 +96,13 @@ fn print_kinds(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
             let text = format!("{p50_ms:.2} / {p99_ms:.2} {work_us:>5.0} µs");
             print!(" {text:>25}");
         }
-        let growth = Growth::of(place, sizes);
-        print!("   {:.2}, {:.2}", growth.p50, growth.work);
-        if let Some(at_most) = kind.at_most {
-            let promise =
-                kind.promise.map(|number| format!("engine 13.{number}: ")).unwrap_or_default();
-            let verdict = if growth.worst() <= at_most { "kept" } else { "MISSED" };
-            print!("   {promise}at most {at_most} {verdict}");
+        let [smallest, largest] = [0, sizes.len() - 1].map(|size| &sizes[size].kinds[place]);
+        let p50 = largest.p50_ms / smallest.p50_ms;
+        let work = largest.work_us / smallest.work_us;
+        print!("   {p50:.2}, {work:.2}");
+        if let Some(bound) = kind.bound {
+            // A bound must hold for both.
+            print!("   {}", verdict(kind.clause, bound, p50.max(work)));
         }
         println!();
     }
@@ -130,31 +117,6 @@ fn print_kinds(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
                 );
             }
         }
-    }
-}
-
-/// The ratios of a kind's costs at the largest size to those at the smallest.
-#[derive(Serialize)]
-struct Growth<'a> {
-    kind: &'a str,
-    p50: f64,
-    work: f64,
-}
-
-impl<'a> Growth<'a> {
-    fn of(place: usize, sizes: &'a [Size]) -> Self {
-        let [smallest, largest] = [0, sizes.len() - 1].map(|size| &sizes[size].kinds[place]);
-        let kind = smallest.kind.as_str();
-        Self {
-            kind,
-            p50: largest.p50_ms / smallest.p50_ms,
-            work: largest.work_us / smallest.work_us,
-        }
-    }
-
-    /// The larger ratio, because a bound must hold for both.
-    fn worst(&self) -> f64 {
-        self.p50.max(self.work)
     }
 }
 

@@ -4,16 +4,15 @@
 //! fixed rate (`traffic.rs`). Meanwhile new generations are published and SIGHUP is sent. Every few
 //! seconds the program records memory and latencies, and for comparison the latencies of the floor
 //! (`server.rs`), which always answers the same bytes: when the machine slows down, so does the
-//! floor. At the end, `verdicts.rs` checks the measurements, and `report.rs` and `plot.rs` write them.
+//! floor. At the end, `verdicts.rs` checks the measurements, and `plot.rs` draws them.
 
 mod plot;
 mod program;
-mod report;
 mod traffic;
 mod verdicts;
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
@@ -21,10 +20,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use figdex_index::Catalogue;
+use figdex_io::grouped;
 
 use self::program::{Log, Program};
 use self::traffic::{Answers, Stream, Windows};
+use self::verdicts::{Verdict, totals};
 use crate::SoakFlags;
+use crate::mixes::Mixes;
 use crate::process::Memory;
 use crate::sample::Sample;
 use crate::server::{self, Host, Served};
@@ -70,21 +72,16 @@ struct Run {
 /// # Errors
 /// When the run fails, or a verdict does not hold.
 pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
-    let mut mixes = flags.common.mixes()?;
-    mixes.cases.clear();
-    mixes.kinds.clear();
-    ensure!(!mixes.streams.is_empty(), "the mixes file has no [[soak]]");
-    let folder = flags.common.temporary()?;
+    let kinds = Mixes::read()?.soak;
+    let folder = flags.folder.make()?;
     let dump = universe::dump(flags.instruments, folder.path())?;
     let index = folder.path().join("index");
     universe::publish(&dump, &index)?;
-    eprintln!("taking identifiers and words from the index");
-    let sample = Sample::of(&Catalogue::open(&index)?, mixes.asks())?;
+    let sample = Sample::of(&Catalogue::open(&index)?, &kinds)?;
 
     let program = Program::start(&flags.server, &index)?;
-    let streams = mixes.streams.iter().map(|stream| {
-        Stream::new(stream, &sample, program.address)
-            .with_context(|| format!("soak {:?}", stream.name))
+    let streams = kinds.iter().map(|kind| {
+        Stream::new(kind, &sample, program.address).with_context(|| format!("soak {:?}", kind.name))
     });
     let streams = streams.collect::<anyhow::Result<Arc<[_]>>>()?;
     drop(sample);
@@ -126,17 +123,17 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
     let run = Run {
         instruments: flags.instruments,
         rate: flags.rate,
-        streams: mixes.streams.into_iter().map(|stream| (stream.name, stream.status)).collect(),
+        streams: kinds.into_iter().map(|kind| (kind.name, kind.status)).collect(),
         moments,
         published,
         log,
         ended_well,
     };
-    write(flags.csv.as_deref(), || report::csv(&run))?;
-    write(flags.svg.as_deref(), || plot::svg(&run))?;
+    if let Some(path) = &flags.svg {
+        std::fs::write(path, plot::svg(&run)).with_context(|| path.display().to_string())?;
+    }
     let verdicts = verdicts::of(&run);
-    write(flags.common.json.as_deref(), || report::json(&run, &verdicts))?;
-    print!("{}", report::text(&run, &verdicts));
+    print(&run, &verdicts);
     let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
     ensure!(broken == 0, "{broken} of {} verdicts do not hold", verdicts.len());
     Ok(())
@@ -171,9 +168,20 @@ impl Floor {
     }
 }
 
-fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    std::fs::write(path, text()).with_context(|| format!("writing {}", path.display()))
+fn print(run: &Run, verdicts: &[Verdict]) {
+    println!(
+        "{} instruments, {} requests a second, {} generations published",
+        grouped(run.instruments),
+        run.rate,
+        run.published.len()
+    );
+    for (stream, (name, _)) in run.streams.iter().enumerate() {
+        let statuses = totals(run, stream).map(|(status, count)| format!("{count} × {status}"));
+        println!("  {name}: {}", statuses.collect::<Vec<_>>().join(", "));
+    }
+    for Verdict { found, holds } in verdicts {
+        println!("{} {found}", if *holds { "holds: " } else { "FAILS: " });
+    }
 }
 
 /// A thread that publishes new generations of the index, and sends SIGHUP in between.

@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use crate::client::{Connection, fields};
-use crate::mixes;
+use crate::drive::{begin, percentile_ms};
+use crate::mixes::Kind;
 use crate::questions::Questions;
 use crate::sample::Sample;
 
@@ -40,20 +41,13 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Makes the requests of a kind, and checks their answers.
-    pub(super) fn new(
-        stream: &mixes::Stream,
-        sample: &Sample,
-        address: SocketAddr,
-    ) -> anyhow::Result<Self> {
-        let requests = match &stream.ask {
-            Some(ask) => {
-                let questions = Questions::new(ask, REQUESTS, sample, address)?;
-                questions.check(address)?;
-                questions.requests.to_vec()
-            }
-            None => vec![stream.request().context("it has neither ask nor path")?],
-        };
-        Ok(Self { share: stream.share, requests, sent: AtomicUsize::new(0) })
+    pub(super) fn new(kind: &Kind, sample: &Sample, address: SocketAddr) -> anyhow::Result<Self> {
+        let questions = Questions::new(&kind.ask, REQUESTS, sample, address)?;
+        if kind.status == 200 {
+            questions.check(address)?;
+        }
+        let requests = questions.requests.to_vec();
+        Ok(Self { share: kind.share, requests, sent: AtomicUsize::new(0) })
     }
 
     /// A stream of one repeated request.
@@ -70,7 +64,7 @@ impl Stream {
 /// The answers to one kind of request, over some time.
 #[derive(Clone, Default)]
 pub(super) struct Answers {
-    latencies: Vec<Duration>,
+    pub(super) latencies: Vec<Duration>,
     /// The number of answers by status.
     pub(super) statuses: BTreeMap<u16, usize>,
     /// The reasons why requests had no answer.
@@ -78,29 +72,9 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn count(&self) -> usize {
-        self.latencies.len()
-    }
-
     pub(super) fn percentile_ms(&self, percent: usize) -> Option<f64> {
-        percentile_ms([self], percent)
+        percentile_ms(&self.latencies, percent)
     }
-}
-
-/// The latency that `percent` of all these answers do not exceed, in milliseconds; `None` without
-/// an answer.
-pub(super) fn percentile_ms<'a>(
-    answers: impl IntoIterator<Item = &'a Answers>,
-    percent: usize,
-) -> Option<f64> {
-    let mut latencies: Vec<_> =
-        answers.into_iter().flat_map(|answers| &answers.latencies).collect();
-    if latencies.is_empty() {
-        return None;
-    }
-    let rank = (latencies.len() * percent).div_ceil(100).max(1);
-    let (_, latency, _) = latencies.select_nth_unstable(rank - 1);
-    Some(latency.as_secs_f64() * 1e3)
 }
 
 /// The answers of each stream since they were last taken.
@@ -196,12 +170,8 @@ impl Sender {
             if number >= count {
                 return;
             }
-            // As in `drive::open_loop`: the latency of a late request begins when it was due.
-            let mut begun = time.start + Duration::from_secs_f64(number as f64 / rate as f64);
-            if Instant::now() < begun {
-                tokio::time::sleep_until(begun.into()).await;
-                begun = Instant::now();
-            }
+            let due = time.start + Duration::from_secs_f64(number as f64 / rate as f64);
+            let begun = begin(due).await;
             let stream = self.turns[number % self.turns.len()];
             let status = tokio::time::timeout(ANSWER_TIMEOUT, self.ask(stream)).await;
             let status = status.context("no answer in time").flatten();

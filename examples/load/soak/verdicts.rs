@@ -9,10 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::traffic::percentile_ms;
 use super::{Moment, Run};
+use crate::drive::{median, percentile_ms};
 
 /// The minimum length of a run for verdicts on memory and latencies, in seconds.
 const JUDGED_SECONDS: f64 = 600.0;
@@ -30,7 +28,6 @@ const P50_RATIO_MAX: f64 = 1.5;
 const P99_RATIO_MAX: f64 = 2.0;
 
 /// Something that must hold, and whether it does.
-#[derive(Serialize)]
 pub(super) struct Verdict {
     /// A sentence with the figures.
     pub(super) found: String,
@@ -134,10 +131,11 @@ fn memory(moments: &[Moment]) -> Verdict {
 fn latency(moments: &[Moment], stream: usize, name: &str, percent: usize, most: f64) -> Verdict {
     let third = moments.len() / 3;
     let of = |moments: &[Moment]| {
-        percentile_ms(moments.iter().map(|moment| &moment.answers[stream]), percent)
+        percentile_ms(moments.iter().flat_map(|moment| &moment.answers[stream].latencies), percent)
     };
-    let floor =
-        |moments: &[Moment]| percentile_ms(moments.iter().map(|moment| &moment.floor), percent);
+    let floor = |moments: &[Moment]| {
+        percentile_ms(moments.iter().flat_map(|moment| &moment.floor.latencies), percent)
+    };
     let thirds = [&moments[..third], &moments[moments.len() - third..]];
     let ([Some(first), Some(last)], [Some(floor_first), Some(floor_last)]) =
         (thirds.map(of), thirds.map(floor))
@@ -161,12 +159,6 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
         points[place + 1..].iter().map(move |other| (other.1 - one.1) / (other.0 - one.0))
     });
     median(pairs)
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// Bytes in MiB.

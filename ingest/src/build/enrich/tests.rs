@@ -146,8 +146,13 @@ fn rows_that_contradict_each_other_are_not_used() {
         &[isin, ("micCode", "XLON")],
     ]);
     let contradicted = MatchOutcome::Contradicted(Column::Attribute(Attribute::Name));
-    let expected =
-        [contradicted, contradicted, MatchOutcome::Enriches, MatchOutcome::Enriches, MatchOutcome::Enriches];
+    let expected = [
+        contradicted,
+        contradicted,
+        MatchOutcome::Enriches,
+        MatchOutcome::Enriches,
+        MatchOutcome::Enriches,
+    ];
     assert_eq!(
         outcomes, expected,
         "a micCode is not filled by ISIN, so two different ones do not contradict each other"
