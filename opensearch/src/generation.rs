@@ -170,7 +170,6 @@ pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<Ab
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, INDEX, NAME, wait_for};

@@ -5,7 +5,6 @@
 
 pub mod client;
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod cluster_of_tests;
 mod contents;
 mod error;

@@ -344,7 +344,6 @@ async fn remove(client: &Client, index: &str) -> Result<()> {
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, INDEX, wait_for};

@@ -185,7 +185,6 @@ async fn unplaced(client: &Client, index: &str) -> Result<Option<(u32, bool)>> {
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, INDEX, wait_for};
