@@ -93,7 +93,7 @@ impl Generation {
             #[serde(rename = "_all")]
             all: All,
             #[serde(rename = "_shards")]
-            shards: Shards,
+            shards: StatsShards,
         }
         #[derive(Deserialize)]
         struct All {
@@ -109,15 +109,15 @@ impl Generation {
             size_in_bytes: u64,
         }
         #[derive(Deserialize)]
-        struct Shards {
+        struct StatsShards {
             failed: u32,
         }
         #[derive(Deserialize)]
         struct Described {
-            settings: Settings,
+            settings: DivisionSettings,
         }
         #[derive(Deserialize)]
-        struct Settings {
+        struct DivisionSettings {
             #[serde(rename = "index.number_of_shards")]
             shards: String,
             #[serde(rename = "index.number_of_replicas")]
@@ -135,7 +135,7 @@ impl Generation {
         let settings = "index.number_of_shards,index.number_of_replicas";
         let request = Request::get(&[index, "_settings", settings]).with("flat_settings", true);
         let described: BTreeMap<String, Described> = self.client().ask(&request).await?;
-        let Settings { shards, replicas } =
+        let DivisionSettings { shards, replicas } =
             &described.get(index).ok_or_else(|| malformed("settings of another index"))?.settings;
         let number = |text: &str| text.parse().map_err(|_| malformed("not the numbers of shards"));
         let mut others = publish::generations(self.client(), self.name()).await?;

@@ -41,11 +41,11 @@ impl ClusterPublication {
     /// alias of one generation of Figdex, and the errors of the client.
     pub async fn of(client: &Client, name: &str) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Found {
-            settings: Settings,
+        struct WithUuid {
+            settings: UuidSettings,
         }
         #[derive(Deserialize)]
-        struct Settings {
+        struct UuidSettings {
             index: Index,
         }
         #[derive(Deserialize)]
@@ -53,7 +53,7 @@ impl ClusterPublication {
             uuid: String,
         }
         let request = Request::get(&[name, "_settings", "index.uuid"]);
-        let found: HashMap<String, Found> = match client.ask(&request).await {
+        let found: HashMap<String, WithUuid> = match client.ask(&request).await {
             Err(error) if error.is_absent() => {
                 return Err(Error::NothingPublished { name: name.to_owned() });
             }
@@ -147,7 +147,7 @@ impl Generation {
 /// The description of an index, from its mapping.
 pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<About> {
     #[derive(Deserialize)]
-    struct Found {
+    struct Mapped {
         mappings: Mappings,
     }
     #[derive(Deserialize)]
@@ -160,7 +160,7 @@ pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<Ab
         figdex: About,
     }
     let request = Request::get(&[index, "_mapping"]).up_to(MAPPING_BYTES_MAX);
-    let mut found: HashMap<String, Found> = client.ask(&request).await?;
+    let mut found: HashMap<String, Mapped> = client.ask(&request).await?;
     let meta = found.remove(index).and_then(|found| found.mappings.meta);
     let foreign = || Error::Foreign {
         name: name.to_owned(),

@@ -134,7 +134,7 @@ async fn send(
     patience: &Patience,
 ) -> Result<(u64, u64)> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct BulkAnswer {
         items: Vec<Item>,
     }
     #[derive(Deserialize)]
@@ -147,10 +147,10 @@ async fn send(
         id: String,
         status: u16,
         #[serde(default)]
-        error: Fault,
+        error: Refusal,
     }
     #[derive(Default, Deserialize)]
-    struct Fault {
+    struct Refusal {
         #[serde(default)]
         r#type: String,
         #[serde(default)]
@@ -164,7 +164,7 @@ async fn send(
             .lines(batch.lines.clone())
             .within(CALL_TIME)
             .up_to(ANSWER_BYTES);
-        let answer = match client.ask::<Answer>(&request).await.map_err(Error::from) {
+        let answer = match client.ask::<BulkAnswer>(&request).await.map_err(Error::from) {
             Ok(answer) => answer,
             Err(error) if error.is_temporary() => {
                 patience.check(|| error.to_string())?;
@@ -182,7 +182,7 @@ async fn send(
         let (mut start, mut reason) = (0, None);
         for (Item { create: created }, end) in answer.items.into_iter().zip(&batch.ends) {
             let fault = || {
-                let Fault { r#type, reason } = &created.error;
+                let Refusal { r#type, reason } = &created.error;
                 client.quoted(&format!("status {} {} {reason}", created.status, r#type))
             };
             match created.status {
@@ -225,10 +225,10 @@ pub(super) async fn check(
     struct Count {
         count: u64,
         #[serde(rename = "_shards")]
-        shards: Shards,
+        shards: CountedShards,
     }
     #[derive(Deserialize)]
-    struct Shards {
+    struct CountedShards {
         total: u32,
         successful: u32,
     }

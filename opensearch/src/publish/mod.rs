@@ -155,7 +155,7 @@ async fn published(client: &Client, name: &str) -> Result<Option<ClusterPublicat
 /// closed for writing, which is what completes them.
 async fn indexes(client: &Client, name: &str) -> Result<Vec<(Complete, bool)>> {
     #[derive(Deserialize)]
-    struct Found {
+    struct WithSettings {
         #[serde(default)]
         settings: HashMap<String, String>,
     }
@@ -164,7 +164,7 @@ async fn indexes(client: &Client, name: &str) -> Result<Vec<(Complete, bool)>> {
     let request = Request::get(&[&pattern, "_settings", "index.uuid,index.blocks.write"])
         .with("flat_settings", true)
         .with("expand_wildcards", "all");
-    let found: HashMap<String, Found> = match client.ask(&request).await {
+    let found: HashMap<String, WithSettings> = match client.ask(&request).await {
         Err(error) if error.is_absent() => HashMap::new(),
         found => found?,
     };

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use figdex_index::StorageAddress;
-use futures_util::{TryFutureExt as _, TryStreamExt as _};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use futures_util::{TryFutureExt as _, TryStreamExt as _};
 use tokio::time::timeout;
 
 #[cfg(feature = "http")]
@@ -52,7 +52,7 @@ pub struct Store {
 /// The calls to a storage, each with the name of an object below the address.
 pub trait Objects: Send + Sync {
     /// The number of bytes of an object, and these bytes; `None` when there is no such object.
-    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<Option<(u64, Pieces)>>>;
+    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<Option<(u64, Body)>>>;
 
     /// Writes an object, whole.
     fn put<'a>(&'a self, key: &'a str, body: Bytes) -> BoxFuture<'a, Answer<()>>;
@@ -68,7 +68,7 @@ pub trait Objects: Send + Sync {
 pub type Answer<T> = Result<T, String>;
 
 /// The bytes of an object, piece by piece.
-pub type Pieces = BoxStream<'static, Answer<Bytes>>;
+pub type Body = BoxStream<'static, Answer<Bytes>>;
 
 /// An object as a list shows it.
 #[derive(Clone, Debug)]

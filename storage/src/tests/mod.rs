@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 
 use crate::layout::Pointer;
 use crate::names::{GenerationName, Kind};
-use crate::store::{Answer, Listed, Objects, Pieces};
+use crate::store::{Answer, Body, Listed, Objects};
 use crate::{Error, FollowState, Look, PublishOptions, Replica, Store, publish, rollback, verify};
 
 /// The fault of a storage with an object.
@@ -141,7 +141,7 @@ fn failed<T>() -> Answer<T> {
 }
 
 impl Objects for Faulty {
-    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<Option<(u64, Pieces)>>> {
+    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<Option<(u64, Body)>>> {
         let pieces = |bytes: Bytes| (bytes.len() as u64, stream::iter([Ok(bytes)]).boxed());
         Box::pin(async move { Ok(self.got(key)?.map(pieces)) })
     }
@@ -420,7 +420,7 @@ fn a_copy_has_one_program() {
     assert!(error.contains("its own copy"), "{error}");
 }
 
-/// Pieces that were fetched before a program ended are not fetched again.
+/// Body that were fetched before a program ended are not fetched again.
 #[tokio::test(start_paused = true)]
 async fn fetching_goes_on() {
     let (index, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -14,7 +14,7 @@ use object_store::path::Path;
 use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt as _};
 
 pub(super) use self::connect::connect;
-use super::{Answer, Listed, Objects, Pieces};
+use super::{Answer, Body, Listed, Objects};
 
 /// The objects below an address.
 struct Located {
@@ -36,7 +36,7 @@ impl Located {
 }
 
 impl Objects for Located {
-    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<Option<(u64, Pieces)>>> {
+    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<Option<(u64, Body)>>> {
         Box::pin(async move {
             match self.objects.get(&self.path(key)).await {
                 Ok(found) => {
