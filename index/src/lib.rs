@@ -135,6 +135,7 @@ pub use crate::printable::{
 pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
+    check_required,
 };
 pub use crate::resolve::column::{
     COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Recognised, type_of_heading,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{
     Catalogue, Date, DateInterval, Figi, Filters, IdType, IdValue, Lookup, NumberInterval,
-    Property, RowSource as _, escaped, escaped_path,
+    Property, RowSource as _, check_required, escaped, escaped_path,
 };
 use serde_json::{Map, Value};
 
@@ -219,6 +219,11 @@ impl Job {
             include_unlisted_equities,
             ..Filters::default()
         };
+        let given = |property| values.iter().find(|(other, _)| *other == property);
+        let kind = given(Property::SecurityType2).map(|(_, value)| &**value);
+        let has_dates = [filters.expiration.is_some(), filters.maturity.is_some()];
+        check_required(id_type, |property| given(property).is_some(), kind, has_dates)
+            .map_err(|fault| fault.trim_end_matches('.').to_owned())?;
         Ok(Self { id_value, values, filters })
     }
 }
