@@ -19,6 +19,7 @@ use std::time::SystemTime;
 
 use super::access::{Access, refuse_root};
 use crate::error::{Error, Result, chain};
+use crate::owner::Owner;
 use crate::printable::escaped_path;
 
 const CURRENT: &str = "CURRENT";
@@ -135,7 +136,8 @@ impl BuildLock {
         refuse_root(index)?;
         create_folder(index)?;
         let path = index.join(LOCK);
-        let file = lock_file(index, &path).map_err(Error::io(&path))?;
+        let file =
+            lock_file(index, &path).map_err(Owner::explains(&path)).map_err(Error::io(&path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Locked(index.to_owned())),
