@@ -63,7 +63,7 @@ impl Cluster {
         builder.publish(Vec::new()).unwrap();
         let exchanged = Arc::new(Mutex::new(Exchanged::default()));
         let cluster = Self { exchanged, folder };
-        let settings = json!({INDEX: {"settings": {"index": {"uuid": "u"}}}});
+        let settings = json!({INDEX: {"settings": {"index.uuid": "u"}}});
         cluster.answer("index.uuid", 200, settings.to_string());
         cluster.answer("_mapping", 200, cluster.mapping().to_string());
         cluster.answer("_search", 200, cluster.found().to_string());

@@ -11,6 +11,7 @@ use crate::client::{Client, Request};
 use crate::error::{Error, Result};
 use crate::names;
 use crate::schema::{ABOUT_BYTES_MAX, About};
+use crate::settings::settings;
 
 /// The most bytes of the mapping of an index with what the index says about itself. Reading one
 /// takes several times as much memory.
@@ -40,20 +41,7 @@ impl ClusterPublication {
     /// [`Error::NothingPublished`] when there is none, [`Error::Foreign`] when the name is not an
     /// alias of one generation of Figdex, and the errors of the client.
     pub async fn of(client: &Client, name: &str) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct WithUuid {
-            settings: UuidSettings,
-        }
-        #[derive(Deserialize)]
-        struct UuidSettings {
-            index: Index,
-        }
-        #[derive(Deserialize)]
-        struct Index {
-            uuid: String,
-        }
-        let request = Request::get(&[name, "_settings", "index.uuid"]);
-        let found: HashMap<String, WithUuid> = match client.ask(&request).await {
+        let found = match settings(client, name, "index.uuid").await {
             Err(error) if error.is_absent() => {
                 return Err(Error::NothingPublished { name: name.to_owned() });
             }
@@ -61,7 +49,7 @@ impl ClusterPublication {
         };
         let mut found = found.into_iter();
         let foreign = |what: String| Error::Foreign { name: name.to_owned(), what };
-        let (Some((index, settings)), None) = (found.next(), found.next()) else {
+        let (Some((index, mut settings)), None) = (found.next(), found.next()) else {
             return Err(foreign("it is an alias of several indexes".to_owned()));
         };
         let generation = names::generation(name, &index).ok_or_else(|| {
@@ -70,7 +58,9 @@ impl ClusterPublication {
                 false => format!("it is an alias of {}", client.quoted(&index)),
             })
         })?;
-        Ok(Self { generation, index, id: settings.settings.index.uuid })
+        let id = settings.remove("index.uuid");
+        let id = id.ok_or_else(|| foreign(format!("{index} has no index.uuid")))?;
+        Ok(Self { generation, index, id })
     }
 }
 

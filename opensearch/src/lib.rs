@@ -15,6 +15,7 @@ mod probe;
 mod publish;
 mod question;
 mod schema;
+mod settings;
 
 pub use self::contents::Extent;
 pub use self::error::{Error, Result};
