@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::error::is_block;
 use super::hosts::Hosts;
 use super::running::Running;
-use super::{ClientSettings, Error, Failure, HostState, Reply, Request, Result, Wire, connect};
+use super::{Error, Failure, HostState, Reply, Request, Result, Wire};
 
 /// The most characters of a text of the cluster that a message repeats.
 const REPEATED_CHARS_MAX: usize = 300;
@@ -58,15 +58,6 @@ impl Default for FaultCause {
 }
 
 impl Client {
-    /// A client of the cluster at an address. Nothing is asked yet.
-    ///
-    /// # Errors
-    /// When a file of the settings cannot be read or used.
-    pub fn new(address: &ClusterAddress, settings: &ClientSettings) -> Result<Self> {
-        let (wire, secrets) = connect(address, settings)?;
-        Ok(Self::over(wire, secrets, address, settings.calls_max))
-    }
-
     /// A client that sends its requests over a wire. No message repeats the secrets.
     pub fn over(
         wire: Box<dyn Wire>,

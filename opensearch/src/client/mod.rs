@@ -13,6 +13,8 @@ mod wire;
 
 use std::path::PathBuf;
 
+use figdex_index::ClusterAddress;
+
 pub use self::calls::Client;
 pub use self::error::{Error, Result};
 #[cfg(feature = "http")]
@@ -51,10 +53,21 @@ pub struct HostState {
     pub seconds: f64,
 }
 
+impl Client {
+    /// A client of the cluster at an address. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// When a file of the settings cannot be read or used.
+    pub fn new(address: &ClusterAddress, settings: &ClientSettings) -> Result<Self> {
+        let (wire, secrets) = connect(address, settings)?;
+        Ok(Self::over(wire, secrets, address, settings.calls_max))
+    }
+}
+
 /// Programs without the feature refuse the address where they read it.
 #[cfg(not(feature = "http"))]
 fn connect(
-    address: &figdex_index::ClusterAddress,
+    address: &ClusterAddress,
     _settings: &ClientSettings,
 ) -> Result<(Box<dyn Wire>, Vec<String>)> {
     Err(Error::settings(format!("{address}: this program was built without clusters")))
