@@ -21,7 +21,7 @@
 //! | `callers` | who asks and what they may: keys, rates, bounds, versions, the errors of a request |
 //! | `request` | the request that is being answered |
 //! | `http` | plain HTTP: other origins, compression, answers in pieces, qualities in headers |
-//! | `stamp` | stamps of watched files |
+//! | `seen` | a watched file as it was at a look |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
@@ -37,9 +37,9 @@ mod openapi;
 pub mod reload;
 mod request;
 mod routes;
+mod seen;
 mod serve;
 mod site;
-mod stamp;
 mod state;
 mod wire;
 

@@ -129,7 +129,6 @@ impl State {
     }
 
     /// Waits until a file of the served generation is found damaged.
-    #[cfg(feature = "object-storage")]
     pub(crate) async fn damage(&self) {
         self.damage_found.notified().await;
     }

@@ -7,7 +7,7 @@ use figdex_io::escaped_path;
 
 use crate::instrument::figi::Figi;
 use crate::meter::TakesMore;
-use crate::owner::{Owner, SharedFolder};
+use figdex_io::{Owner, SharedFolder};
 
 /// An error of reading or building an index.
 #[derive(Debug, thiserror::Error)]
@@ -114,6 +114,22 @@ pub enum Error {
          dumps, or without values that no other instrument has"
     )]
     ManifestTooLarge(String),
+    /// There are more values of enum-like properties than a manifest can list.
+    #[error(
+        "the instruments have {values} different values of properties, {of_one} of them of {property}, \
+         and an index has room for about {room} such values: see with `figdex-ingest inspect DUMP` \
+         which column gives them, and leave it out or describe the dump with --columns"
+    )]
+    TooManyValues {
+        /// The number of all values.
+        values: usize,
+        /// The number of values of this size that an index has room for.
+        room: usize,
+        /// The number of values of the property that has most.
+        of_one: usize,
+        /// The name of that property.
+        property: &'static str,
+    },
     /// Two identifiers have the same hash under this seed, which happens once in a billion
     /// builds. The build needs another seed.
     #[error("two identifiers have the same hash: build again with another hash seed")]

@@ -45,7 +45,7 @@
 //! lib → build → generation → part
 //! ```
 //!
-//! `error`, `mapped`, `meter` and `owner` serve all of them.
+//! `error`, `mapped` and `meter` serve all of them.
 //!
 //! ```
 //! use figdex_index::{
@@ -80,7 +80,6 @@ mod generation;
 mod instrument;
 mod mapped;
 mod meter;
-mod owner;
 mod part;
 mod query;
 mod resolve;
@@ -121,11 +120,11 @@ pub use crate::instrument::value::{ColumnValue, IdentifierSet, Slot, Sort};
 pub use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};
-pub use crate::owner::{Owner, SharedFolder};
 pub use crate::part::rows::{Field, FieldValue, Row, Text};
 pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
+    check_required,
 };
 pub use crate::resolve::column::{
     COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Recognised, type_of_heading,

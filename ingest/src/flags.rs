@@ -1,6 +1,7 @@
 //! The command line. The doc comments are the help text and the source of the manual page
 //! (`examples/manual.rs`), so each flag is documented here only.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -268,14 +269,18 @@ pub struct StorageFlags {
     pub storage_keys_file: Option<PathBuf>,
 }
 
-/// Reads an address of an index, of a kind that this program was built for.
+/// Reads an address of an index, as [`supported_address`].
 pub fn address() -> impl TypedValueParser<Value = Address> {
-    OsStringValueParser::new().try_map(|text| supported(Address::try_from(text)?))
+    OsStringValueParser::new().try_map(supported_address)
 }
 
-/// The address, if this program was built for its kind. Otherwise every command ends before it does
-/// anything: a build would take hours first.
-fn supported(address: Address) -> Result<Address, Box<dyn std::error::Error + Send + Sync>> {
+/// The address that a text is, if this program was built for its kind. Otherwise every command ends
+/// before it does anything: a build would take hours first.
+///
+/// # Errors
+/// When the text is not an address, or the program was built without its kind.
+pub fn supported_address(text: OsString) -> Result<Address, String> {
+    let address = Address::try_from(text).map_err(|error| error.to_string())?;
     let (kind, feature) = match &address {
         Address::Cluster(_) if !cfg!(feature = "opensearch") => ("clusters", "opensearch"),
         Address::Storage(_) if !cfg!(feature = "object-storage") => {
@@ -283,11 +288,10 @@ fn supported(address: Address) -> Result<Address, Box<dyn std::error::Error + Se
         }
         _ => return Ok(address),
     };
-    let what = format!(
+    Err(format!(
         "this program was built without {kind}; build it with the cargo feature {feature}, or use \
          the program of the package"
-    );
-    Err(what.into())
+    ))
 }
 
 /// Flags of `generate`.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use figdex_io::{escaped, terminal};
 
 /// The time without data after which it is said.
-const PATIENCE: Duration = Duration::from_secs(3);
+const SILENCE_MAX: Duration = Duration::from_secs(3);
 
 /// The interval at which the time is looked at.
 const LOOK_PERIOD: Duration = Duration::from_millis(500);
@@ -66,7 +66,7 @@ impl Watch {
         let look = move || {
             while ended.recv_timeout(LOOK_PERIOD) == Err(RecvTimeoutError::Timeout) {
                 let mut since = looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-                if since.is_some_and(|since| since.elapsed() >= PATIENCE) {
+                if since.is_some_and(|since| since.elapsed() >= SILENCE_MAX) {
                     *since = None;
                     let name = escaped(&name);
                     terminal::note(&format_args!(

@@ -1,17 +1,17 @@
 //! A cluster for tests: one host that holds a generation, and answers as a test says.
 
 use std::collections::HashMap;
-use std::io::Write as _;
+use std::future::ready;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use figdex_index::{BuildOptions, Builder, Catalogue, Figi, Instrument};
+use figdex_io::Address;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::client::hosts_of_tests::{Host, client, read_request, with_status};
+use crate::client::{Client, Failure, Reply, Request, Sending, Wire};
 use crate::generation::Generation;
 use crate::schema::About;
 
@@ -24,16 +24,31 @@ pub(crate) const INDEX: &str = "name-000001";
 /// A status and a body for each request.
 type Answering = Box<dyn FnMut() -> (u16, String) + Send>;
 
-/// The requests that a cluster got, and its answers by the last part of their paths.
+/// The number of requests that a cluster got, and its answers by the last part of their paths.
 #[derive(Default)]
 struct Exchanged {
     answers: HashMap<&'static str, Answering>,
-    requests: Vec<String>,
+    requests: usize,
+}
+
+impl Wire for Arc<Mutex<Exchanged>> {
+    fn send<'a>(&'a self, _host: usize, request: &'a Request<'a>) -> Sending<'a> {
+        let mut exchanged = self.lock();
+        exchanged.requests += 1;
+        let end = request.path.last().copied().unwrap_or_default();
+        let (status, body) = match exchanged.answers.get_mut(end) {
+            Some(answer) => answer(),
+            None => (404, json!({"error": {"type": "absent", "reason": end}}).to_string()),
+        };
+        Box::pin(ready(match body.len() > request.answer_bytes_max {
+            true => Err(Failure::too_long(request)),
+            false => Ok(Reply { status, body: body.into() }),
+        }))
+    }
 }
 
 /// A cluster that holds the generation of a folder.
 pub(crate) struct Cluster {
-    host: Host,
     exchanged: Arc<Mutex<Exchanged>>,
     folder: tempfile::TempDir,
 }
@@ -48,22 +63,8 @@ impl Cluster {
         builder.add(Instrument { ticker, ..Instrument::new(figi) }).unwrap();
         builder.publish(Vec::new()).unwrap();
         let exchanged = Arc::new(Mutex::new(Exchanged::default()));
-        let shared = exchanged.clone();
-        let host = Host::new(move |mut stream| {
-            let request = read_request(&mut stream);
-            let path = request.split([' ', '?']).nth(1).unwrap_or_default().to_owned();
-            let end = path.rsplit('/').next().unwrap_or_default();
-            let mut exchanged = shared.lock();
-            let (status, body) = match exchanged.answers.get_mut(end) {
-                Some(answer) => answer(),
-                None => (404, json!({"error": {"type": "absent", "reason": path}}).to_string()),
-            };
-            exchanged.requests.push(request);
-            drop(exchanged);
-            stream.write_all(with_status(status, &body).as_bytes()).ok();
-        });
-        let cluster = Self { host, exchanged, folder };
-        let settings = json!({INDEX: {"settings": {"index": {"uuid": "u"}}}});
+        let cluster = Self { exchanged, folder };
+        let settings = json!({INDEX: {"settings": {"index.uuid": "u"}}});
         cluster.answer("index.uuid", 200, settings.to_string());
         cluster.answer("_mapping", 200, cluster.mapping().to_string());
         cluster.answer("_search", 200, cluster.found().to_string());
@@ -85,9 +86,9 @@ impl Cluster {
         self.exchanged.lock().answers.insert(end, Box::new(answer));
     }
 
-    /// The heads and the bodies of all requests until now.
-    pub(crate) fn requests(&self) -> Vec<String> {
-        self.exchanged.lock().requests.clone()
+    /// The number of requests until now.
+    pub(crate) fn requests(&self) -> usize {
+        self.exchanged.lock().requests
     }
 
     /// The index folder whose generation it holds.
@@ -96,7 +97,8 @@ impl Cluster {
     }
 
     pub(crate) fn client(&self) -> Arc<Client> {
-        Arc::new(client(&[&self.host]))
+        let Ok(Address::Cluster(address)) = "opensearch+http://host/name".parse() else { panic!() };
+        Arc::new(Client::over(Box::new(self.exchanged.clone()), Vec::new(), &address, 8))
     }
 
     pub(crate) fn open(&self) -> Generation {

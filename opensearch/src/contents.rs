@@ -12,6 +12,7 @@ use crate::generation::Generation;
 use crate::patience::patiently;
 use crate::publish;
 use crate::question::{number, question};
+use crate::settings::settings;
 
 /// The instruments of one call.
 const PAGE_ROWS: usize = 5_000;
@@ -93,7 +94,7 @@ impl Generation {
             #[serde(rename = "_all")]
             all: All,
             #[serde(rename = "_shards")]
-            shards: Shards,
+            shards: StatsShards,
         }
         #[derive(Deserialize)]
         struct All {
@@ -109,19 +110,8 @@ impl Generation {
             size_in_bytes: u64,
         }
         #[derive(Deserialize)]
-        struct Shards {
+        struct StatsShards {
             failed: u32,
-        }
-        #[derive(Deserialize)]
-        struct Described {
-            settings: Settings,
-        }
-        #[derive(Deserialize)]
-        struct Settings {
-            #[serde(rename = "index.number_of_shards")]
-            shards: String,
-            #[serde(rename = "index.number_of_replicas")]
-            replicas: String,
         }
         let index = self.index();
         let malformed = |what: &str| -> Error {
@@ -132,12 +122,12 @@ impl Generation {
             let what = "a part of the index cannot be asked".to_owned();
             return Err(ClientError::Unavailable { host: index.to_owned(), what }.into());
         }
-        let settings = "index.number_of_shards,index.number_of_replicas";
-        let request = Request::get(&[index, "_settings", settings]).with("flat_settings", true);
-        let described: BTreeMap<String, Described> = self.client().ask(&request).await?;
-        let Settings { shards, replicas } =
-            &described.get(index).ok_or_else(|| malformed("settings of another index"))?.settings;
-        let number = |text: &str| text.parse().map_err(|_| malformed("not the numbers of shards"));
+        let (shards, replicas) = ("index.number_of_shards", "index.number_of_replicas");
+        let found = settings(self.client(), index, &format!("{shards},{replicas}")).await?;
+        let number = |name: &str| {
+            let found = found.get(index).and_then(|settings| settings.get(name)?.parse().ok());
+            found.ok_or_else(|| malformed("not the numbers of shards"))
+        };
         let mut others = publish::generations(self.client(), self.name()).await?;
         others.retain(|other| *other != self.manifest().generation);
         Ok(Extent {
@@ -150,7 +140,6 @@ impl Generation {
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, wait_for};

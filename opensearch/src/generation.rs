@@ -11,6 +11,7 @@ use crate::client::{Client, Request};
 use crate::error::{Error, Result};
 use crate::names;
 use crate::schema::{ABOUT_BYTES_MAX, About};
+use crate::settings::settings;
 
 /// The most bytes of the mapping of an index with what the index says about itself. Reading one
 /// takes several times as much memory.
@@ -40,20 +41,7 @@ impl ClusterPublication {
     /// [`Error::NothingPublished`] when there is none, [`Error::Foreign`] when the name is not an
     /// alias of one generation of Figdex, and the errors of the client.
     pub async fn of(client: &Client, name: &str) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Found {
-            settings: Settings,
-        }
-        #[derive(Deserialize)]
-        struct Settings {
-            index: Index,
-        }
-        #[derive(Deserialize)]
-        struct Index {
-            uuid: String,
-        }
-        let request = Request::get(&[name, "_settings", "index.uuid"]);
-        let found: HashMap<String, Found> = match client.ask(&request).await {
+        let found = match settings(client, name, "index.uuid").await {
             Err(error) if error.is_absent() => {
                 return Err(Error::NothingPublished { name: name.to_owned() });
             }
@@ -61,7 +49,7 @@ impl ClusterPublication {
         };
         let mut found = found.into_iter();
         let foreign = |what: String| Error::Foreign { name: name.to_owned(), what };
-        let (Some((index, settings)), None) = (found.next(), found.next()) else {
+        let (Some((index, mut settings)), None) = (found.next(), found.next()) else {
             return Err(foreign("it is an alias of several indexes".to_owned()));
         };
         let generation = names::generation(name, &index).ok_or_else(|| {
@@ -70,7 +58,9 @@ impl ClusterPublication {
                 false => format!("it is an alias of {}", client.quoted(&index)),
             })
         })?;
-        Ok(Self { generation, index, id: settings.settings.index.uuid })
+        let id = settings.remove("index.uuid");
+        let id = id.ok_or_else(|| foreign(format!("{index} has no index.uuid")))?;
+        Ok(Self { generation, index, id })
     }
 }
 
@@ -147,7 +137,7 @@ impl Generation {
 /// The description of an index, from its mapping.
 pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<About> {
     #[derive(Deserialize)]
-    struct Found {
+    struct Mapped {
         mappings: Mappings,
     }
     #[derive(Deserialize)]
@@ -160,7 +150,7 @@ pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<Ab
         figdex: About,
     }
     let request = Request::get(&[index, "_mapping"]).up_to(MAPPING_BYTES_MAX);
-    let mut found: HashMap<String, Found> = client.ask(&request).await?;
+    let mut found: HashMap<String, Mapped> = client.ask(&request).await?;
     let meta = found.remove(index).and_then(|found| found.mappings.meta);
     let foreign = || Error::Foreign {
         name: name.to_owned(),
@@ -170,7 +160,6 @@ pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<Ab
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, INDEX, NAME, wait_for};

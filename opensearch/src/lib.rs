@@ -5,7 +5,6 @@
 
 pub mod client;
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod cluster_of_tests;
 mod contents;
 mod error;
@@ -16,6 +15,7 @@ mod probe;
 mod publish;
 mod question;
 mod schema;
+mod settings;
 
 pub use self::contents::Extent;
 pub use self::error::{Error, Result};

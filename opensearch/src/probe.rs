@@ -35,7 +35,6 @@ impl Generation {
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, wait_for};

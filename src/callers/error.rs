@@ -87,7 +87,7 @@ impl From<ApiError> for Response {
                 reply.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
             }
             ApiError::RateLimitReached(standing) => {
-                standing.stamp(reply.headers_mut());
+                standing.add_to(reply.headers_mut());
                 reply.headers_mut().insert(header::RETRY_AFTER, standing.reset_seconds.into());
             }
             ApiError::AnswerTooLarge { rows, .. } => {

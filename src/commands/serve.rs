@@ -306,13 +306,13 @@ fn open(
         }
     };
     let index = folder.unwrap_or(Path::new(DEFAULT_INDEX)).to_owned();
-    let catalogue = Arc::new(open_folder(folder)?);
+    let catalogue = Arc::new(open_or_build(folder)?);
     Ok((Engine::Local(catalogue.clone()), Followed::Folder(index, catalogue)))
 }
 
 /// Opens the index in a folder, or the default one, which is built from the bundled sample when it
 /// does not exist.
-fn open_folder(index: Option<&Path>) -> anyhow::Result<Catalogue> {
+fn open_or_build(index: Option<&Path>) -> anyhow::Result<Catalogue> {
     let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
     // A folder that cannot be read may hold an index: no sample is published there.
     let (is_absent, is_empty) = match Publication::of(path) {

@@ -5,12 +5,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use anyhow::Error;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Args, ValueEnum};
 use figdex_index::{Field, IdType, Policy, Property, Vocabulary};
-use figdex_ingest::flags::{ClusterFlags, address};
-use figdex_io::{Address, AddressError, Layout, escaped_path};
+use figdex_ingest::flags::{ClusterFlags, address, supported_address};
+use figdex_io::{Address, Layout, escaped_path};
 
 use super::DEFAULT_INDEX;
 
@@ -140,12 +141,12 @@ impl MapFlags {
     /// The address of the index: that of the flag, else of the environment, else the default.
     ///
     /// # Errors
-    /// When that of the environment is none.
-    pub fn index(&self) -> Result<Address, AddressError> {
+    /// When that of the environment is none, or is of a kind that this program was built without.
+    pub fn index(&self) -> anyhow::Result<Address> {
         let given = || std::env::var_os("FIGDEX_INDEX").filter(|value| !value.is_empty());
         match (&self.index, given()) {
             (Some(address), _) => Ok(address.clone()),
-            (None, Some(text)) => text.try_into(),
+            (None, Some(text)) => supported_address(text).map_err(Error::msg),
             (None, None) => Ok(Address::Folder(DEFAULT_INDEX.into())),
         }
     }

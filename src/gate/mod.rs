@@ -97,7 +97,7 @@ pub(crate) async fn pass<J: Into<Pieces>>(
         Some(reply) => reply,
         None => answer(state, &head, body, action, endpoint).await,
     };
-    cors.stamp(&head.headers, &mut reply);
+    cors.add_to(&head.headers, &mut reply);
     reply
 }
 
@@ -116,7 +116,7 @@ async fn answer<J: Into<Pieces>>(
         reply::json(state, caller, &head.headers, json).await
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await;
-    stamped(answer.unwrap_or_else(|_panic| Err(panicked())), counted)
+    with_rate_headers(answer.unwrap_or_else(|_panic| Err(panicked())), counted)
 }
 
 /// The answer to a list.
@@ -159,10 +159,10 @@ pub(crate) async fn list(
             let mut counted = None;
             let answered = list_answer(state, &head, body, &mut counted, endpoint);
             let answer = AssertUnwindSafe(answered).catch_unwind().await;
-            stamped(answer.unwrap_or_else(|_panic| Err(panicked())), counted)
+            with_rate_headers(answer.unwrap_or_else(|_panic| Err(panicked())), counted)
         }
     };
-    cors.stamp(&head.headers, &mut reply);
+    cors.add_to(&head.headers, &mut reply);
     reply
 }
 
@@ -301,12 +301,12 @@ fn count(
 }
 
 /// The answer with the rate-limit headers, if its request was counted.
-fn stamped(answer: Result<Response, ApiError>, counted: Option<Standing>) -> Response {
+fn with_rate_headers(answer: Result<Response, ApiError>, counted: Option<Standing>) -> Response {
     // A 429 has them already: they describe the full window (contract 14.13).
     let is_refused = matches!(answer, Err(ApiError::RateLimitReached(_)));
     let mut reply = answer.unwrap_or_else(Response::from);
     if let Some(standing) = counted.filter(|_| !is_refused) {
-        standing.stamp(reply.headers_mut());
+        standing.add_to(reply.headers_mut());
     }
     reply
 }
@@ -347,10 +347,10 @@ pub(crate) async fn open(
                 Ok(reply)
             };
             let answer = answered.await;
-            stamped(answer, counted)
+            with_rate_headers(answer, counted)
         }
     };
-    cors.stamp(&headers, &mut reply);
+    cors.add_to(&headers, &mut reply);
     reply
 }
 

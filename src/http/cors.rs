@@ -111,7 +111,7 @@ impl Cors {
     }
 
     /// Adds the headers of contract 15.3 and 15.4 to an answer.
-    pub(crate) fn stamp(&self, request: &HeaderMap, reply: &mut Response) {
+    pub(crate) fn add_to(&self, request: &HeaderMap, reply: &mut Response) {
         if self.0.is_empty() {
             return;
         }

@@ -38,14 +38,14 @@ fn pass(state: &State, index: &Path, rate: usize) -> bool {
         engine.local().is_some_and(|served| served.publication() == catalogue.publication())
     };
     let (start, mut bytes) = (Instant::now(), 0);
-    let scrubbed = catalogue.scrub(|read| {
+    let read = catalogue.recheck(|read| {
         bytes += read;
         state.metrics().scrubbed_bytes.inc_by(read as u64);
         let due = Duration::from_secs_f64(bytes as f64 / rate as f64);
         std::thread::sleep(due.saturating_sub(start.elapsed()));
         is_served()
     });
-    match scrubbed {
+    match read {
         Ok(is_over) => {
             state.metrics().scrub_passes.inc_by(u64::from(is_over));
             is_over

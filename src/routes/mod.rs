@@ -82,7 +82,7 @@ fn operators(state: Arc<State>) -> BoxedFilter<(Response,)> {
 fn unknown_path(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let answer = |_: Tail, headers: HeaderMap, state: Arc<State>| {
         let mut reply = Response::from(ApiError::InvalidUrl);
-        state.settings().cors.stamp(&headers, &mut reply);
+        state.settings().cors.add_to(&headers, &mut reply);
         reply
     };
     let facts = warp::path::tail().and(warp::header::headers_cloned());

@@ -17,7 +17,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::{self, CertificateError, RootCertStore, ServerConfig};
 
-use crate::stamp::Stamp;
+use crate::seen::Seen;
 
 /// The interval at which the files are checked for a change.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
@@ -58,8 +58,8 @@ pub struct Tls {
 struct Loaded {
     config: Arc<ServerConfig>,
     end: Option<Timestamp>,
-    /// The stamps of both files at the last check, even if the files could not be used.
-    stamps: [Option<Stamp>; 2],
+    /// Both files as they were at the last check, even if the files could not be used.
+    seen: [Option<Seen>; 2],
 }
 
 impl Tls {
@@ -69,9 +69,9 @@ impl Tls {
     /// When a file cannot be read, holds nothing of its kind, or the key does not belong to
     /// the certificate.
     pub fn open(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
-        let stamps = [certificate, key].map(Stamp::of);
+        let seen = [certificate, key].map(Seen::of);
         let (config, end) = config(certificate, key)?;
-        let loaded = RwLock::new(Loaded { config, end, stamps });
+        let loaded = RwLock::new(Loaded { config, end, seen });
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), loaded })
     }
 
@@ -100,19 +100,19 @@ impl Tls {
     /// Reloads the files when they changed, or always when `is_forced`. While they do not
     /// match, as halfway through a renewal, the loaded certificate stays in use.
     fn refresh(&self, is_forced: bool) {
-        let stamps = [&self.certificate, &self.key].map(|file| Stamp::of(file));
-        if self.loaded.read().stamps == stamps && !is_forced {
+        let seen = [&self.certificate, &self.key].map(|file| Seen::of(file));
+        if self.loaded.read().seen == seen && !is_forced {
             return;
         }
         match config(&self.certificate, &self.key) {
             Ok((config, end)) => {
                 tracing::info!("certificate reloaded");
-                *self.loaded.write() = Loaded { config, end, stamps };
+                *self.loaded.write() = Loaded { config, end, seen };
                 self.warn_of_end();
             }
             Err(error) => {
                 tracing::warn!(%error, "certificate not reloaded: the previous one stays in use");
-                self.loaded.write().stamps = stamps;
+                self.loaded.write().seen = seen;
             }
         }
     }

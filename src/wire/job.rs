@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Filters, IdType, IdValue, Lookup, Question, Vocabulary};
+use figdex_index::{Filters, IdType, IdValue, Lookup, Question, Vocabulary, check_required};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{Raw, integer, text};
-use super::properties::{Checked, Properties, Several, required};
+use super::properties::{Checked, Properties, Several};
 use super::{Fault, invalid_key};
 use crate::callers::error::ApiError;
 use crate::callers::version::Version;
@@ -449,7 +449,7 @@ impl<'a> JobFields<'a> {
     fn required(&self, id_type: IdType) -> Result<(), Fault> {
         match &self.properties {
             Some(properties) => properties.required(id_type),
-            None => required(id_type, |_| false, None, [false; 2]),
+            None => Ok(check_required(id_type, |_| false, None, [false; 2])?),
         }
     }
 }

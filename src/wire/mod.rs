@@ -42,7 +42,7 @@ pub(crate) use self::instrument::{Identifiers, family, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::job_result::JobResult;
 pub(crate) use self::json::{array_in_pieces, error};
-pub(crate) use self::properties::{Checked, Several, required};
+pub(crate) use self::properties::{Checked, Several};
 pub(crate) use self::row::ROW_BYTES;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 pub(crate) use self::search_result::SearchResult;

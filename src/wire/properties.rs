@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Attribute, Filters, IdType, Property, Vocabulary};
+use figdex_index::{Attribute, Filters, IdType, Property, Vocabulary, check_required};
 
 use super::json::{Raw, elements, is_null, text};
 use super::{Fault, interval};
@@ -95,12 +95,13 @@ impl<'a> Properties<'a> {
         self.enums[property as usize].is_some()
     }
 
-    /// Checks that a job has the properties that it needs: [`required`].
+    /// Checks that a job has the properties that it needs: [`check_required`].
     pub(super) fn required(&self, id_type: IdType) -> Result<(), Fault> {
         let kind = self.enums[Property::SecurityType2 as usize].and_then(text);
         let [expiration, maturity, ..] = self.dates.map(|date| date.is_some());
         let dates = [expiration, maturity];
-        required(id_type, |property| self.has(property), kind.as_deref(), dates)
+        check_required(id_type, |property| self.has(property), kind.as_deref(), dates)?;
+        Ok(())
     }
 
     /// Checks the properties. The order of faults is that of contract 6.19.
@@ -160,35 +161,6 @@ impl<'a> Properties<'a> {
             filters.dates[place] = interval::dates(date.name(), self.dates[place])?;
         }
         Ok(filters)
-    }
-}
-
-/// Checks that a mapping job has the properties that its idType and its `securityType2`, here `kind`,
-/// require (contract 4.12 to 4.14). `has_dates` is whether it has an expiration and a maturity.
-///
-/// # Errors
-/// The text for the job's `error`.
-pub(crate) fn required(
-    id_type: IdType,
-    is_given: impl Fn(Property) -> bool,
-    kind: Option<&str>,
-    has_dates: [bool; 2],
-) -> Result<(), Fault> {
-    let is_indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
-    if is_indistinct && !is_given(Property::SecurityType2) && !is_given(Property::MarketSecDes) {
-        let name = id_type.name();
-        let fault = format!("securityType2 or marketSecDes is required when idType is {name}.");
-        return Err(fault.into());
-    }
-    let [has_expiration, has_maturity] = has_dates;
-    match kind {
-        Some(kind @ ("Option" | "Warrant")) if !has_expiration => {
-            Err(format!("expiration is required when securityType2 is {kind}.").into())
-        }
-        Some("Pool") if !has_maturity => {
-            Err("maturity is required when securityType2 is Pool.".into())
-        }
-        _ => Ok(()),
     }
 }
 

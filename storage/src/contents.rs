@@ -198,8 +198,8 @@ fn check_shape(text: &[u8]) -> Result<(), String> {
 
 impl<'de> Deserialize<'de> for ParsedFiles {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Files;
-        impl<'de> Visitor<'de> for Files {
+        struct FilesVisitor;
+        impl<'de> Visitor<'de> for FilesVisitor {
             type Value = ParsedFiles;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -221,7 +221,7 @@ impl<'de> Deserialize<'de> for ParsedFiles {
                 Ok(found)
             }
         }
-        from.deserialize_map(Files)
+        from.deserialize_map(FilesVisitor)
     }
 }
 

@@ -30,5 +30,5 @@ pub use self::follow::{Copied, FollowState, Following, Look, Replica};
 pub use self::prune::{PublishOptions, rollback};
 pub use self::publish::{Published, publish};
 pub use self::replicas::{Noted, Replicas, Said};
-pub use self::store::{StorageSettings, Store};
+pub use self::store::{Answer, Body, Listed, Objects, StorageSettings, Store};
 pub use self::verify::{Overview, Verified, overview, verify};

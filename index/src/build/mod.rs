@@ -2,15 +2,17 @@
 
 pub(crate) mod filled;
 pub(crate) mod part_writer;
+mod values;
 pub(crate) mod worker;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use self::filled::Filled;
 use self::part_writer::PartWriter;
+use self::values::Values;
 use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::folder::{BuildLock, sync};
@@ -64,7 +66,7 @@ pub struct Builder {
     options: BuildOptions,
     part: Option<PartWriter>,
     parts: Vec<PartEntry>,
-    values: [BTreeSet<String>; Property::COUNT],
+    values: Values,
     exchanges: BTreeMap<String, String>,
     filled: Filled,
     last: Option<Figi>,
@@ -94,7 +96,7 @@ impl Builder {
             options,
             part: None,
             parts: Vec::new(),
-            values: Default::default(),
+            values: Values::default(),
             exchanges: BTreeMap::new(),
             filled: Filled::default(),
             last: None,
@@ -115,10 +117,7 @@ impl Builder {
 
     /// Allows a value of an enum-like property even if no instrument has it.
     pub fn allow(&mut self, property: Property, value: &str) {
-        let values = &mut self.values[property as usize];
-        if !values.contains(value) {
-            values.insert(value.to_owned());
-        }
+        self.values.add(property, value);
     }
 
     /// Sets the names of exchanges, by their codes, which the manifest keeps for people.
@@ -129,8 +128,8 @@ impl Builder {
     /// Adds the next instrument.
     ///
     /// # Errors
-    /// [`Error::Order`] unless its FIGI is larger than the last one, and the errors of writing a
-    /// part.
+    /// [`Error::Order`] unless its FIGI is larger than the last one, [`Error::TooManyValues`], and the
+    /// errors of writing a part.
     pub fn add(&mut self, instrument: Instrument) -> Result<()> {
         if let Some(last) = self.last
             && last >= instrument.figi
@@ -143,6 +142,7 @@ impl Builder {
                 self.allow(property, value);
             }
         }
+        self.values.check()?;
         self.filled.add(&instrument);
         let path = self.part_path();
         let part = match &mut self.part {
@@ -182,10 +182,6 @@ impl Builder {
             return Err(Error::Empty);
         }
         let importance_bits = part_writer::complete(&self.path, &mut self.parts)?;
-        let values = Property::ALL.map(|property| {
-            let values = std::mem::take(&mut self.values[property as usize]);
-            (property.name().to_owned(), values.into_iter().collect())
-        });
         let manifest = Manifest {
             format: FORMAT,
             library: env!("CARGO_PKG_VERSION").to_owned(),
@@ -197,7 +193,7 @@ impl Builder {
             importance_bits,
             hash_seed: format!("{:016x}", self.options.hash_seed),
             sources,
-            values: BTreeMap::from(values),
+            values: self.values.lists(),
             exchanges: std::mem::take(&mut self.exchanges),
             filled: self.filled(),
             parts: std::mem::take(&mut self.parts),
@@ -208,7 +204,7 @@ impl Builder {
             }
             _ => {}
         }
-        manifest.write(&self.path)?;
+        manifest.write(&self.path).map_err(|error| self.values.blamed(error))?;
         self.lock.give_access(&self.path)?;
         Generation::open_new(&self.path)?.verify()?;
         sync(&self.path)?;

@@ -103,8 +103,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`crate::Error::Damaged`] for the first file that differs, and when one cannot be read.
-    pub fn scrub(&self, goes_on: impl FnMut(usize) -> bool) -> Result<bool> {
-        self.generation.scrub(goes_on)
+    pub fn recheck(&self, goes_on: impl FnMut(usize) -> bool) -> Result<bool> {
+        self.generation.recheck(goes_on)
     }
 
     /// Opens the last generation before this one that is in the index folder, after reading every

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, fchown};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::owner::Owner;
+use figdex_io::Owner;
 
 /// The bits of a mode that give access.
 const ACCESS: u32 = 0o777;

@@ -17,7 +17,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use figdex_io::escaped_path;
+use figdex_io::{Owner, escaped_path};
 
 use super::access::{Access, refuse_root};
 use crate::error::{Error, Result, chain};
@@ -141,7 +141,8 @@ impl BuildLock {
         refuse_root(index)?;
         create_folder(index)?;
         let path = index.join(LOCK);
-        let file = lock_file(index, &path).map_err(Error::io(&path))?;
+        let file =
+            lock_file(index, &path).map_err(Owner::explains(&path)).map_err(Error::io(&path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Locked(index.to_owned())),

@@ -31,7 +31,7 @@ pub const MANIFEST_BYTES_MAX: usize = 512 << 10;
 /// The most signs, which are the ASCII characters that are neither letters nor digits, in a manifest.
 /// The parser takes 236 bytes for each when the text between them is as short as can be. A part has
 /// 1,050.
-const SIGNS_MAX: usize = 96 << 10;
+pub(crate) const SIGNS_MAX: usize = 96 << 10;
 
 /// The most bytes of a file that describes a segment, which tantivy reads as a whole. They have 4 KB.
 const DESCRIPTION_BYTES_MAX: u64 = 256 << 10;
@@ -305,11 +305,16 @@ fn check_size(text: &str) -> Result<(), String> {
     if text.len() > MANIFEST_BYTES_MAX {
         return Err(format!("it has more than {} KiB", MANIFEST_BYTES_MAX >> 10));
     }
-    let is_sign = |byte: &&u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
-    match text.as_bytes().iter().filter(is_sign).count() {
+    match signs(text) {
         0..=SIGNS_MAX => Ok(()),
         signs => Err(format!("it has {signs} signs, and at most {SIGNS_MAX} are expected")),
     }
+}
+
+/// The number of signs in a text.
+pub(crate) fn signs(text: &str) -> usize {
+    let is_sign = |byte: &&u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
+    text.as_bytes().iter().filter(is_sign).count()
 }
 
 /// The content of [`MANIFEST_CHECKSUM`] for a manifest with that SHA-256.

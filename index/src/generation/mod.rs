@@ -7,7 +7,7 @@ pub(crate) mod folder;
 pub(crate) mod manifest;
 pub(crate) mod names;
 pub(crate) mod receive;
-pub(crate) mod scrub;
+pub(crate) mod recheck;
 pub(crate) mod stamp;
 
 use std::path::{Path, PathBuf};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Filters;
-use crate::instrument::id_type::IdValue;
+use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::vocabulary::Property;
 
 /// An identifier that rows must carry, and filters that they must pass.
 ///
@@ -37,5 +38,33 @@ impl<'a> Lookup<'a> {
     /// The filters; `None` stands for [`Filters::default`].
     pub fn filters(&self) -> Option<&Filters> {
         self.filters.as_deref()
+    }
+}
+
+/// Checks that a mapping job has the properties that its idType and its `securityType2`, here `kind`,
+/// require (contract 4.12 to 4.14). `has_dates` is whether it has an expiration and a maturity.
+///
+/// # Errors
+/// The fault, in the words of the contract.
+pub fn check_required(
+    id_type: IdType,
+    is_given: impl Fn(Property) -> bool,
+    kind: Option<&str>,
+    has_dates: [bool; 2],
+) -> Result<(), String> {
+    let is_indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
+    if is_indistinct && !is_given(Property::SecurityType2) && !is_given(Property::MarketSecDes) {
+        let name = id_type.name();
+        return Err(format!("securityType2 or marketSecDes is required when idType is {name}."));
+    }
+    let [has_expiration, has_maturity] = has_dates;
+    match kind {
+        Some(kind @ ("Option" | "Warrant")) if !has_expiration => {
+            Err(format!("expiration is required when securityType2 is {kind}."))
+        }
+        Some("Pool") if !has_maturity => {
+            Err("maturity is required when securityType2 is Pool.".to_owned())
+        }
+        _ => Ok(()),
     }
 }

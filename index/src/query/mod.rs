@@ -10,5 +10,5 @@ mod search;
 pub use self::filters::{Filters, KnownValues, OneOf};
 pub(crate) use self::keywords::Word;
 pub use self::keywords::{Keywords, QUERY_BYTES_MAX, QueryTooLong};
-pub use self::lookup::Lookup;
+pub use self::lookup::{Lookup, check_required};
 pub use self::search::{Place, Search};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{
     Attribute, Catalogue, Date, DateInterval, Figi, Filters, IdType, IdValue, Lookup,
-    NumberInterval, Property, RowSource as _,
+    NumberInterval, Property, RowSource as _, check_required,
 };
 use figdex_io::{escaped, escaped_path, grouped};
 use serde_json::{Map, Value};
@@ -217,6 +217,12 @@ impl Job {
         for (slot, date) in filters.dates.iter_mut().zip(Attribute::DATES) {
             *slot = dates(date.name(), take(date.name()))?;
         }
+        let given = |property| values.iter().find(|(other, _)| *other == property);
+        let kind = given(Property::SecurityType2).map(|(_, value)| &**value);
+        let [expiration, maturity, ..] = filters.dates.map(|date| date.is_some());
+        let has_dates = [expiration, maturity];
+        check_required(id_type, |property| given(property).is_some(), kind, has_dates)
+            .map_err(|fault| fault.trim_end_matches('.').to_owned())?;
         Ok(Self { id_value, values, filters })
     }
 }

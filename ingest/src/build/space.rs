@@ -18,6 +18,10 @@ const UNPACKED: u64 = 5;
 /// Approximate size of a dump divided by the size of its index.
 const INDEXED: u64 = 2;
 
+/// The most times that a build may read what the last one read, so that its index is estimated by that
+/// of the last one. Most of an index of a few rows is what every index has.
+const GROWTH_MAX: u64 = 16;
+
 /// The space that a build needs for the index and its temporary files, as a multiple of the
 /// index (numerator, denominator). The identifiers of a part are written once before they are
 /// sorted, which doubles an index of one part.
@@ -63,18 +67,22 @@ struct Previous {
 }
 
 /// The bytes that a build needs on the disk: for the index, in proportion to the last build or,
-/// without one, by the usual ratio; and for all rows, if they are sorted on the disk. Each of
+/// without one that was nearly as large, by the usual ratio; and for all rows, if they are sorted on the disk. Each of
 /// `inputs` is the size of an input, if known, and whether it is compressed.
 fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_bytes: u64) -> u64 {
     let known: Option<u64> = inputs.iter().map(|(bytes, _)| *bytes).sum();
     let unpacked = unpacked(inputs);
+    let usual = unpacked / INDEXED;
     let index_bytes = match (previous, known) {
         (Some(Previous { read_bytes, index_bytes }), Some(bytes)) if read_bytes > 0 => {
             let scaled = u128::from(index_bytes) * u128::from(bytes) / u128::from(read_bytes);
-            u64::try_from(scaled).unwrap_or(u64::MAX)
+            match bytes / read_bytes < GROWTH_MAX {
+                true => u64::try_from(scaled).unwrap_or(u64::MAX),
+                false => index_bytes.max(usual),
+            }
         }
         (Some(previous), _) => previous.index_bytes,
-        (None, _) => unpacked / INDEXED,
+        (None, _) => usual,
     };
     let sorted = if unpacked > sorting_bytes { unpacked } else { 0 };
     (index_bytes / WORKING_ROOM.1 * WORKING_ROOM.0).saturating_add(sorted)
@@ -115,6 +123,12 @@ mod tests {
             (last, &[(Some(2_000), true)][..], 12_000),
             (last, &[(None, false), (Some(7), false)], 6_000),
             (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[(Some(9), false)], 6),
+            // After a trial with one row, a large dump is not estimated by that row.
+            (
+                Some(Previous { read_bytes: 100, index_bytes: 600 }),
+                &[(Some(15_000), false)],
+                15_000,
+            ),
             (None, &[(Some(300), true), (Some(1_500), false)], 3_000),
             (None, &[(Some(30_000), false)], 60_000),
             (None, &[(None, false)], 0),

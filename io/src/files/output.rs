@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::owner::Owner;
 use crate::printable::escaped_path;
 
 /// A file that a command may write, from [`Files::output`](super::Files::output).
@@ -52,6 +53,10 @@ impl Output {
         let file = NewFile { file, rename: Some((new, self.place.clone())) };
         lock(&file.file)?;
         if let Ok(earlier) = fs::metadata(&self.place) {
+            // One of root would be in the way of its owner.
+            if let Ok(Some(owner)) = Owner::other_than_root(&self.place) {
+                owner.take(&file.file)?;
+            }
             file.file.set_permissions(earlier.permissions())?;
         }
         Ok(file)
@@ -112,7 +117,7 @@ impl NewFile {
     pub fn keep(mut self) -> io::Result<()> {
         self.sync()?;
         let Some((new, place)) = &self.rename else { return Ok(()) };
-        fs::rename(new, place)?;
+        fs::rename(new, place).map_err(Owner::explains(place))?;
         self.rename = None;
         Ok(())
     }
@@ -152,7 +157,7 @@ fn remove_abandoned(new: &Path) -> io::Result<()> {
         let what = format!("{} is in the way: remove it", escaped_path(new));
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
     }
-    lock(&OpenOptions::new().write(true).open(new)?)?;
+    lock(&OpenOptions::new().write(true).open(new).map_err(Owner::explains(new))?)?;
     fs::remove_file(new)
 }
 

@@ -1,26 +1,27 @@
-//! The client of a cluster. A program that is built without the feature `http` has one that cannot
-//! be made, and says so.
+//! The client of a cluster. This is the only place that sends a request and reads an answer. Its wire
+//! is HTTP, behind the feature of that name.
 
-#[cfg(not(feature = "http"))]
-mod absent;
+mod calls;
 mod error;
-#[cfg(test)]
-#[cfg(feature = "http")]
-pub(crate) mod hosts_of_tests;
+mod hosts;
 #[cfg(feature = "http")]
 mod http;
 mod pauses;
 mod request;
+mod running;
+mod wire;
 
 use std::path::PathBuf;
 
-#[cfg(not(feature = "http"))]
-pub use self::absent::Client;
+use figdex_io::ClusterAddress;
+
+pub use self::calls::Client;
 pub use self::error::{Error, Result};
 #[cfg(feature = "http")]
-pub use self::http::Client;
+use self::http::connect;
 pub use self::pauses::Pauses;
 pub use self::request::Request;
+pub use self::wire::{Failure, Reply, Sending, Wire};
 
 /// The settings of a client, besides the address.
 #[derive(Clone, Debug)]
@@ -50,4 +51,24 @@ pub struct HostState {
     pub latency: [u64; LATENCY_BUCKETS.len() + 1],
     /// The time of all calls.
     pub seconds: f64,
+}
+
+impl Client {
+    /// A client of the cluster at an address. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// When a file of the settings cannot be read or used.
+    pub fn new(address: &ClusterAddress, settings: &ClientSettings) -> Result<Self> {
+        let (wire, secrets) = connect(address, settings)?;
+        Ok(Self::over(wire, secrets, address, settings.calls_max))
+    }
+}
+
+/// Programs without the feature refuse the address where they read it.
+#[cfg(not(feature = "http"))]
+fn connect(
+    address: &ClusterAddress,
+    _settings: &ClientSettings,
+) -> Result<(Box<dyn Wire>, Vec<String>)> {
+    Err(Error::settings(format!("{address}: this program was built without clusters")))
 }

@@ -12,19 +12,23 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// A request: a method, a path, perhaps a body, and the bounds of its answer.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "nothing is sent"))]
 pub struct Request<'a> {
-    pub(super) method: &'static str,
-    pub(super) path: Vec<&'a str>,
-    pub(super) parameters: Vec<(&'static str, String)>,
+    /// The method of HTTP.
+    pub method: &'static str,
+    /// The segments of the path.
+    pub path: Vec<&'a str>,
+    /// The parameters of the query.
+    pub parameters: Vec<(&'static str, String)>,
     /// The media type and the body.
-    pub(super) body: Option<(&'static str, bytes::Bytes)>,
+    pub body: Option<(&'static str, bytes::Bytes)>,
     /// The id of the request to this program, for the log of the cluster.
-    pub(super) id: Option<&'a str>,
-    pub(super) time_max: Duration,
-    pub(super) answer_bytes_max: usize,
+    pub id: Option<&'a str>,
+    /// The time in which it must be answered.
+    pub time_max: Duration,
+    /// The most bytes of its answer.
+    pub answer_bytes_max: usize,
     /// Whether it changes nothing, so that it may be sent twice.
-    pub(super) is_safe: bool,
+    pub is_safe: bool,
 }
 
 impl<'a> Request<'a> {

@@ -134,7 +134,7 @@ async fn send(
     patience: &Patience,
 ) -> Result<(u64, u64)> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct BulkAnswer {
         items: Vec<Item>,
     }
     #[derive(Deserialize)]
@@ -147,10 +147,10 @@ async fn send(
         id: String,
         status: u16,
         #[serde(default)]
-        error: Fault,
+        error: Refusal,
     }
     #[derive(Default, Deserialize)]
-    struct Fault {
+    struct Refusal {
         #[serde(default)]
         r#type: String,
         #[serde(default)]
@@ -164,7 +164,7 @@ async fn send(
             .lines(batch.lines.clone())
             .within(CALL_TIME)
             .up_to(ANSWER_BYTES);
-        let answer = match client.ask::<Answer>(&request).await.map_err(Error::from) {
+        let answer = match client.ask::<BulkAnswer>(&request).await.map_err(Error::from) {
             Ok(answer) => answer,
             Err(error) if error.is_temporary() => {
                 patience.check(|| error.to_string())?;
@@ -182,7 +182,7 @@ async fn send(
         let (mut start, mut reason) = (0, None);
         for (Item { create: created }, end) in answer.items.into_iter().zip(&batch.ends) {
             let fault = || {
-                let Fault { r#type, reason } = &created.error;
+                let Refusal { r#type, reason } = &created.error;
                 client.quoted(&format!("status {} {} {reason}", created.status, r#type))
             };
             match created.status {
@@ -225,10 +225,10 @@ pub(super) async fn check(
     struct Count {
         count: u64,
         #[serde(rename = "_shards")]
-        shards: Shards,
+        shards: CountedShards,
     }
     #[derive(Deserialize)]
-    struct Shards {
+    struct CountedShards {
         total: u32,
         successful: u32,
     }
@@ -255,32 +255,32 @@ pub(super) async fn check(
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::client::hosts_of_tests::{Host, client, with_status};
+    use crate::cluster_of_tests::{Cluster, wait_for};
 
-    fn items(statuses: &[u16]) -> String {
+    fn items(statuses: &[u16]) -> (u16, String) {
         let items: Vec<String> = statuses
             .iter()
             .map(|status| format!(r#"{{"create":{{"_id":"X","status":{status}}}}}"#))
             .collect();
-        with_status(200, &format!(r#"{{"items":[{}]}}"#, items.join(",")))
+        (200, format!(r#"{{"items":[{}]}}"#, items.join(",")))
     }
 
-    /// The result of sending three documents to a host that answers so, one time after the other.
-    fn sent(answers: Vec<String>) -> Result<(u64, u64)> {
+    /// The result of sending three documents to a cluster that answers so, one time after the other.
+    fn sent(answers: Vec<(u16, String)>) -> Result<(u64, u64)> {
         sent_within(answers, Duration::from_secs(60))
     }
 
     /// The same with that much patience.
-    fn sent_within(answers: Vec<String>, limit: Duration) -> Result<(u64, u64)> {
-        let host = Host::answering_in_turn(answers);
+    fn sent_within(answers: Vec<(u16, String)>, limit: Duration) -> Result<(u64, u64)> {
+        let cluster = Cluster::of_one_instrument();
+        let mut answers = answers.into_iter();
+        cluster.answer_with("_bulk", move || answers.next().unwrap_or((503, String::new())));
         let batch = Batch { lines: b"{}\n{}\n".repeat(3), ends: vec![6, 12, 18] };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(send(&client(&[&host]), "index", batch, &Patience::new(limit)))
+        wait_for(send(&cluster.client(), "index", batch, &Patience::new(limit)))
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(sent(vec![items(&[409, 201, 409])]).unwrap(), (3, 0));
         let again = vec![items(&[201, 429, 503]), items(&[201, 429]), items(&[201])];
         assert_eq!(sent(again).unwrap(), (3, 3));
-        let refused = vec![with_status(429, "{}"), items(&[201, 201, 201])];
+        let refused = vec![(429, "{}".to_owned()), items(&[201, 201, 201])];
         assert_eq!(sent(refused).unwrap(), (3, 3));
     }
 
@@ -315,9 +315,9 @@ mod tests {
         let reason = "index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage \
                       watermark, index has read-only-allow-delete block];";
         let error = json!({"type": "cluster_block_exception", "reason": reason});
-        let whole = with_status(429, &json!({"error": error}).to_string());
+        let whole = (429, json!({"error": error}).to_string());
         let item = json!({"create": {"_id": "X", "status": 429, "error": error}});
-        let each = with_status(200, &json!({"items": [item, item, item]}).to_string());
+        let each = (200, json!({"items": [item, item, item]}).to_string());
         for answer in [whole, each] {
             // Room is there again.
             let answers = vec![answer.clone(), answer.clone(), items(&[201, 201, 201])];

@@ -127,12 +127,12 @@ pub(super) async fn is_alive(client: &Client, index: &str) -> Result<bool> {
 /// The number of changes of the lease of an index.
 async fn version(client: &Client, index: &str) -> Result<Option<u64>> {
     #[derive(Deserialize)]
-    struct Found {
+    struct Versioned {
         #[serde(rename = "_version")]
         version: Option<u64>,
     }
     let request = Request::get(&[index, "_doc", ID]).with("stored_fields", "_none_");
-    match client.ask::<Found>(&request).await {
+    match client.ask::<Versioned>(&request).await {
         Ok(found) => Ok(found.version),
         Err(error) if error.is_absent() => Ok(None),
         Err(error) => Err(error.into()),

@@ -8,13 +8,12 @@ mod fill;
 mod lease;
 mod ready;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use figdex_index::{Catalogue, Manifest};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::lease::Lease;
@@ -24,6 +23,7 @@ use crate::generation::{self, ClusterPublication};
 use crate::names;
 use crate::patience::Patience;
 use crate::schema::{self, About, Division};
+use crate::settings::settings;
 
 /// The time without any progress after which a publication is given up.
 pub const PATIENCE: Duration = Duration::from_secs(600);
@@ -154,25 +154,17 @@ async fn published(client: &Client, name: &str) -> Result<Option<ClusterPublicat
 /// The indexes of this name, with the numbers of their generations, ascending, and whether they are
 /// closed for writing, which is what completes them.
 async fn indexes(client: &Client, name: &str) -> Result<Vec<(Complete, bool)>> {
-    #[derive(Deserialize)]
-    struct Found {
-        #[serde(default)]
-        settings: HashMap<String, String>,
-    }
-    let pattern = names::pattern(name);
-    // An index without any of the settings that are asked for is left out of the answer.
-    let request = Request::get(&[&pattern, "_settings", "index.uuid,index.blocks.write"])
-        .with("flat_settings", true)
-        .with("expand_wildcards", "all");
-    let found: HashMap<String, Found> = match client.ask(&request).await {
-        Err(error) if error.is_absent() => HashMap::new(),
+    // Each has an id: without it, those without the other setting would be missing.
+    let wanted = "index.uuid,index.blocks.write";
+    let found = match settings(client, &names::pattern(name), wanted).await {
+        Err(error) if error.is_absent() => BTreeMap::new(),
         found => found?,
     };
     let mut indexes: Vec<(Complete, bool)> = found
         .into_iter()
-        .filter_map(|(index, found)| {
+        .filter_map(|(index, settings)| {
             let generation = names::generation(name, &index)?;
-            let is_closed = found.settings.get("index.blocks.write").is_some_and(|it| it == "true");
+            let is_closed = settings.get("index.blocks.write").is_some_and(|it| it == "true");
             Some((Complete { generation, index }, is_closed))
         })
         .collect();
@@ -344,7 +336,6 @@ async fn remove(client: &Client, index: &str) -> Result<()> {
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, INDEX, wait_for};

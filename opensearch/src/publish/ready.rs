@@ -69,7 +69,7 @@ impl State {
     /// The state of an index. An answer of the cluster alone is not progress.
     pub(super) async fn of(client: &Client, index: &str, patience: &Patience) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Health {
+        struct ClusterHealth {
             status: String,
             number_of_data_nodes: u32,
             active_shards: u32,
@@ -79,7 +79,7 @@ impl State {
         let request = Request::get(&["_cluster", "health", index]).with("timeout", "1s");
         let ask = || async {
             let bytes = copied_bytes(client, index).await?;
-            Ok((bytes, client.ask::<Health>(&request).await?))
+            Ok((bytes, client.ask::<ClusterHealth>(&request).await?))
         };
         let (bytes, health) = patience.unless_over(ask).await?;
         Ok(Self {
@@ -163,12 +163,12 @@ async fn reason(client: &Client, index: &str) -> String {
 /// the shard itself.
 async fn unplaced(client: &Client, index: &str) -> Result<Option<(u32, bool)>> {
     #[derive(Deserialize)]
-    struct Health {
+    struct ShardsHealth {
         #[serde(default)]
-        indices: HashMap<String, Shards>,
+        indices: HashMap<String, ShardsByNumber>,
     }
     #[derive(Deserialize)]
-    struct Shards {
+    struct ShardsByNumber {
         #[serde(default)]
         shards: BTreeMap<u32, Shard>,
     }
@@ -178,14 +178,13 @@ async fn unplaced(client: &Client, index: &str) -> Result<Option<(u32, bool)>> {
         unassigned_shards: u32,
     }
     let request = Request::get(&["_cluster", "health", index]).with("level", "shards");
-    let mut health: Health = client.ask(&request).await?;
+    let mut health: ShardsHealth = client.ask(&request).await?;
     let shards = health.indices.remove(index).map_or_else(BTreeMap::new, |found| found.shards);
     let unplaced = shards.into_iter().find(|(_, shard)| shard.unassigned_shards > 0);
     Ok(unplaced.map(|(number, shard)| (number, !shard.primary_active)))
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, INDEX, wait_for};

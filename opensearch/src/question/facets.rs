@@ -94,7 +94,6 @@ impl Generation {
 }
 
 #[cfg(test)]
-#[cfg(feature = "http")]
 mod tests {
     use figdex_index::Search;
 

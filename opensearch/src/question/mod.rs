@@ -134,7 +134,7 @@ impl Generation {
     /// them has.
     async fn several(&self, bodies: &[Value], rows: usize, id: Option<&str>) -> Result<Vec<Found>> {
         #[derive(Deserialize)]
-        struct Answer {
+        struct SeveralAnswers {
             responses: Vec<Response>,
         }
         #[derive(Deserialize)]
@@ -159,7 +159,7 @@ impl Generation {
         if let Some(id) = id {
             request = request.on_behalf_of(id);
         }
-        let answer: Answer = self.client.ask(&request).await?;
+        let answer: SeveralAnswers = self.client.ask(&request).await?;
         let malformed = |what: String| ClientError::Malformed { host: self.index.clone(), what };
         if answer.responses.len() != bodies.len() {
             return Err(malformed("answers to fewer questions than were asked".to_owned()).into());

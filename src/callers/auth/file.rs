@@ -7,8 +7,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use figdex_index::{Owner, SharedFolder};
-use figdex_io::{escaped_path, hex, is_hidden, unhex};
+use figdex_io::{Owner, SharedFolder, escaped_path, hex, is_hidden, unhex};
 use jiff::{Timestamp, Unit};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ const NAME_BYTES_MAX: usize = 64;
 const MODE: u32 = 0o600;
 
 /// The bits of a mode that give access.
-const ACCESS: u32 = 0o777;
+const MODE_BITS: u32 = 0o777;
 
 const HEAD: &str = "# Keys of figdex, as SHA-256 hashes. The keys themselves are not stored.\n\
                     # Written by `figdex keys add` and `figdex keys revoke`.\n";
@@ -210,7 +209,7 @@ fn owner_and_mode(file: &Path) -> Result<(Option<Owner>, u32), KeysError> {
         Ok(found) => {
             let owner = Owner::of(&found);
             match owner.may_be_kept() {
-                true => Ok((Some(owner), found.mode() & ACCESS)),
+                true => Ok((Some(owner), found.mode() & MODE_BITS)),
                 false => Err(KeysError::OfAnother(file.to_owned(), owner)),
             }
         }

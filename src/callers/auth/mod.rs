@@ -19,7 +19,7 @@ use warp::http::HeaderMap;
 use self::file::KeysError;
 use crate::callers::error::ApiError;
 use crate::callers::{Digest, KeyId};
-use crate::stamp::Stamp;
+use crate::seen::Seen;
 
 /// The headers that may carry a key: the contract's, and that of the public service, which its
 /// clients send.
@@ -41,9 +41,9 @@ struct Held {
     keys: HashMap<KeyId, Arc<ValidKey>>,
     /// Whether the file could not be used at the last look.
     is_refused: bool,
-    /// The stamp of the file at the last look, whether it was valid or not; `None` if it was
+    /// The file as it was at the last look, whether it was valid or not; `None` if it was
     /// gone.
-    stamp: Option<Stamp>,
+    seen: Option<Seen>,
 }
 
 /// A valid key, and its use since the server started.
@@ -93,9 +93,9 @@ impl KeyRing {
     /// # Errors
     /// When the file does not exist, cannot be read, or is not a keys file.
     pub fn open(file: &Path) -> Result<Self, KeysError> {
-        let stamp = Stamp::of(file);
+        let seen = Seen::of(file);
         let keys = valid_keys(file)?;
-        let held = Held { file: Some(file.to_owned()), keys, is_refused: false, stamp };
+        let held = Held { file: Some(file.to_owned()), keys, is_refused: false, seen };
         Ok(Self { held: RwLock::new(held) })
     }
 
@@ -148,8 +148,8 @@ impl KeyRing {
     /// mistake of the operator must not lock out every client (contract 3.6).
     pub fn refresh(&self) {
         let Some(file) = self.file() else { return };
-        let stamp = Stamp::of(&file);
-        if self.held.read().stamp == stamp {
+        let seen = Seen::of(&file);
+        if self.held.read().seen == seen {
             return;
         }
         let keys = valid_keys(&file);
@@ -161,7 +161,7 @@ impl KeyRing {
         match keys {
             Ok(keys) => {
                 tracing::info!(keys = keys.len(), "keys file reloaded");
-                let mut reloaded = Held { file: Some(file), keys, is_refused: false, stamp };
+                let mut reloaded = Held { file: Some(file), keys, is_refused: false, seen };
                 reloaded.keep_uses(&held);
                 *held = reloaded;
                 drop(held);
@@ -169,7 +169,7 @@ impl KeyRing {
             }
             Err(error) => {
                 tracing::warn!(%error, "keys file not reloaded: the previous keys stay valid");
-                (held.stamp, held.is_refused) = (stamp, true);
+                (held.seen, held.is_refused) = (seen, true);
             }
         }
     }

@@ -17,7 +17,7 @@ pub struct Standing {
 
 impl Standing {
     /// Adds the four headers of contract 14.12.
-    pub(crate) fn stamp(&self, headers: &mut HeaderMap) {
+    pub(crate) fn add_to(&self, headers: &mut HeaderMap) {
         let Self { limit, remaining, reset_seconds, window_seconds } = *self;
         let policy = HeaderValue::try_from(format!("{limit};w={window_seconds}"));
         headers.insert("ratelimit-limit", limit.into());

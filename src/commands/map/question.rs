@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary};
+use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, check_required};
 use figdex_ingest::table::{Batch, RawCell, RowBytes};
 use figdex_io::is_hidden;
 
 use super::advice::Undecided;
 use super::answerer::{Answer, Answerer, Asked, AskedAs, Narrowing};
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
-use crate::wire;
 
 /// The questions of a table: where a row's identifiers are, and its conditions.
 pub(super) struct Questions {
@@ -144,7 +143,7 @@ fn required<'v>(
     let is_given = |property: Property| narrowing[property as usize].is_some();
     let kind = narrowing[Property::SecurityType2 as usize].map(value);
     // A row has no dates.
-    let fault = wire::required(id_type, is_given, kind, [false; 2]);
+    let fault = check_required(id_type, is_given, kind, [false; 2]);
     fault.map_err(|fault| fault.trim_end_matches('.').to_owned())
 }
 

@@ -337,7 +337,7 @@ mod tests {
         let vocabulary = Vocabulary::new([]);
         let context = Context { vocabulary: &vocabulary, jobs_max: 1_000, meter };
         let list = read(body, Options::default(), context)?;
-        Ok(list.jobs().iter().map(|job| format!("{:?}", job.question)).collect())
+        Ok(list.jobs.iter().flatten().map(|job| format!("{:?}", job.question)).collect())
     }
 
     /// engine 8: each cell that becomes a member of its job is work, so that rows of many cells are

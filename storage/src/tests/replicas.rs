@@ -7,12 +7,8 @@ use crate::{Said, overview, replicas};
 const DAY: u64 = 24 * 3600;
 
 impl Faulty {
-    async fn leave(&self, name: &str, text: impl Into<PutPayload>) {
-        self.objects.put(&Path::from(format!("a/b/{name}")), text.into()).await.unwrap();
-    }
-
     /// The note of a server of that host about that generation.
-    async fn noted(&self, host: &str, served: &Manifest) -> String {
+    fn noted(&self, host: &str, served: &Manifest) -> String {
         let key = ReplicaName::new(host, [0x01, 0x23, 0xab, 0xcd]).note();
         let published_at = served.published_at.as_ref().unwrap();
         let text = format!(
@@ -20,7 +16,7 @@ impl Faulty {
              \"since\":\"2026-05-01T03:10:59.5Z\",\"version\":\"0.1.0\"}}",
             served.generation
         );
-        self.leave(&key, text).await;
+        self.leave(&key, text);
         key
     }
 
@@ -31,8 +27,8 @@ impl Faulty {
 }
 
 /// The names of the notes.
-async fn notes(storage: &Faulty) -> Vec<String> {
-    let mut names = storage.names().await;
+fn notes(storage: &Faulty) -> Vec<String> {
+    let mut names = storage.names();
     names.retain(|name| name.starts_with("replicas/"));
     names
 }
@@ -49,14 +45,14 @@ async fn a_server_leaves_a_note() {
     let built = built(index.path(), "ONE");
     replica.note(&built);
     replica.notes().written().await;
-    assert_eq!(notes(&storage).await, [""; 0], "none where nothing is published");
+    assert_eq!(notes(&storage), [""; 0], "none where nothing is published");
     published(&storage, index.path()).await.unwrap();
     assert_eq!(storage.shown().await, "no server has left a note here\n");
     replica.look(false).await.unwrap();
     let mut served = Manifest::published(&copy).unwrap();
     replica.note(&served);
     replica.notes().written().await;
-    let mine = notes(&storage).await;
+    let mine = notes(&storage);
     assert_eq!(mine.len(), 1, "{mine:?}");
     let found = overview(&storage.store()).await.unwrap().replicas;
     let Said::Serves { generation, generations_behind, since, version } = &found.noted[0].said
@@ -88,7 +84,7 @@ async fn a_server_leaves_a_note() {
         replica.look(false).await.unwrap();
         replica.note(&served);
         replica.notes().written().await;
-        assert_eq!(notes(&storage).await.len(), count);
+        assert_eq!(notes(&storage).len(), count);
     }
 }
 
@@ -109,12 +105,12 @@ async fn a_refused_note_stops_nothing() {
         assert_eq!(replica.look(false).await.unwrap(), Look::Current);
         assert_eq!(replica.following().lock().failures, 0);
     }
-    assert_eq!(notes(&storage).await, [""; 0]);
+    assert_eq!(notes(&storage), [""; 0]);
     storage.heal();
     tokio::time::advance(Duration::from_secs(4 * 3600)).await;
     replica.note(&served);
     replica.notes().written().await;
-    assert_eq!(notes(&storage).await.len(), 1);
+    assert_eq!(notes(&storage).len(), 1);
 }
 
 /// `inspect` names the servers that are behind, those that serve something else, and those that were
@@ -134,9 +130,9 @@ async fn servers_are_listed() {
     for (host, served) in
         [("a", &there[2]), ("b", &there[1]), ("c", &there[0]), ("d", &later), ("e", &elsewhere)]
     {
-        storage.noted(host, served).await;
+        storage.noted(host, served);
     }
-    let gone = storage.noted("figdex-0", &there[0]).await;
+    let gone = storage.noted("figdex-0", &there[0]);
     storage.ages.lock().insert(gone.clone(), 3 * DAY);
     let shown = storage.shown().await;
     let expected = "\
@@ -155,15 +151,15 @@ figdex-0-0123abcd           1  2026-05-01 03:10  0.1.0
   not seen since ";
     assert!(shown.starts_with(expected), "{shown}");
     assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
-    storage.leave("replicas/notes.txt", "mine").await;
+    storage.leave("replicas/notes.txt", "mine");
     for (days, is_there) in [(29, true), (31, false)] {
         storage.ages.lock().insert("replicas/".to_owned(), days * DAY);
         storage.ages.lock().remove(&gone);
         published(&storage, index.path()).await.unwrap();
         let expected = if is_there { 7 } else { 1 };
-        assert_eq!(notes(&storage).await.len(), expected, "{days}");
+        assert_eq!(notes(&storage).len(), expected, "{days}");
     }
-    assert_eq!(notes(&storage).await, ["replicas/notes.txt"]);
+    assert_eq!(notes(&storage), ["replicas/notes.txt"]);
 }
 
 /// A note of a stranger is one bounded line of `inspect`, whatever it holds, and hides no other.
@@ -174,9 +170,8 @@ async fn notes_of_strangers() {
     built(index.path(), "ONE");
     published(&storage, index.path()).await.unwrap();
     let manifest = overview(&storage.store()).await.unwrap().manifest;
-    let key = storage.noted("a", &manifest).await;
-    let right = storage.objects.get(&Path::from(format!("a/b/{key}"))).await.unwrap();
-    let right = String::from_utf8(right.bytes().await.unwrap().to_vec()).unwrap();
+    let key = storage.noted("a", &manifest);
+    let right = String::from_utf8(storage.object(&key).to_vec()).unwrap();
     for (text, expected) in [
         (right.replace("\"layout\":1", "\"layout\":2,\"new\":{}"), "layout 2 of the storage"),
         (right.replace("\"version\"", "\"new\":1,\"version\""), "unknown field `new`"),
@@ -191,7 +186,7 @@ async fn notes_of_strangers() {
         (String::new(), "it is not a document of an index"),
         ("[".repeat(1000), "it is not a document of an index"),
     ] {
-        storage.leave(&key, text.clone()).await;
+        storage.leave(&key, text.clone());
         let shown = storage.shown().await;
         assert!(shown.contains("a-0123abcd  unknown\n") && shown.contains(expected), "{shown:?}");
         assert!(shown.len() < 500 && shown.lines().count() == 3, "{shown}");
@@ -200,12 +195,10 @@ async fn notes_of_strangers() {
     storage.set(&key, Fault::Fails);
     assert!(storage.shown().await.contains("the network is away"));
     storage.heal();
-    storage
-        .leave(&key, right.replace("\"generation\":1", "\"generation\":18446744073709551615"))
-        .await;
+    storage.leave(&key, right.replace("\"generation\":1", "\"generation\":18446744073709551615"));
     assert!(storage.shown().await.contains("not the published generation"));
     for number in 0..250 {
-        storage.noted(&format!("x{number}"), &manifest).await;
+        storage.noted(&format!("x{number}"), &manifest);
     }
     storage.ages.lock().insert(key, DAY);
     let reads = storage.reads.load(Ordering::Relaxed);

@@ -119,16 +119,49 @@ fn a_leftover_of_another_user_fails_no_build() {
     assert_eq!(current, "generation-000006\n", "their numbers are not used");
 }
 
+/// A lock that root left and nobody else may open fails a build, with what to do.
+#[test]
+fn a_lock_of_root_is_explained() {
+    let Some(desk) = desk() else { return };
+    let lock = desk.path().join("index/LOCK");
+    File::create(&lock).unwrap();
+    fs::set_permissions(&lock, Permissions::from_mode(0o600)).unwrap();
+    let output = run("022", desk.path(), &program(), &BUILD);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    let expected = "index/LOCK belongs to the user root: give it to the user that runs this, for \
+                    example with: sudo chown USER index/LOCK";
+    assert!(said.contains(expected), "{said}");
+}
+
+/// A report that root replaces stays its owner's, also when the build cannot begin.
+#[test]
+fn a_report_keeps_its_owner() {
+    let Some(desk) = desk() else { return };
+    let report = desk.path().join("report.json");
+    fs::write(&report, "yesterday").unwrap();
+    chown(&report, Some(OWNER), Some(GROUP)).unwrap();
+    let flags = ["--report", "report.json", "--work", "work"];
+    let output = run("022", desk.path(), &program(), &[&BUILD[..], &flags].concat());
+    assert!(!output.status.success());
+    assert!(fs::read_to_string(&report).unwrap().contains("published elsewhere"));
+    let metadata = fs::metadata(&report).unwrap();
+    assert_eq!((metadata.uid(), metadata.gid()), (OWNER, GROUP));
+}
+
 /// A new folder below one of root's that a group shares: nobody knows whose it should be.
 #[test]
 fn root_makes_no_folder_that_others_share() {
     let Some(desk) = desk() else { return };
     chown(desk.path(), Some(0), Some(GROUP)).unwrap();
     fs::set_permissions(desk.path(), Permissions::from_mode(0o1770)).unwrap();
-    let arguments = ["build", "dump.csv", "--index", "another"];
+    fs::write(desk.path().join("report.json"), "yesterday").unwrap();
+    let arguments = ["build", "dump.csv", "--index", "another", "--report", "report.json"];
     let output = run("022", desk.path(), &program(), &arguments);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("is shared with the group 61235"), "{said}");
+    let report = fs::read_to_string(desk.path().join("report.json")).unwrap();
+    assert!(report.contains("is shared with the group 61235"), "{report}");
     let output =
         run("022", desk.path(), Path::new(FIGDEX), &["keys", "add", "desk", "--keys", "keys.toml"]);
     let said = String::from_utf8_lossy(&output.stderr);

@@ -103,6 +103,52 @@ fn a_report_of_another_build_does_not_stay() {
     assert_eq!(records.last().unwrap().result, BuildResult::Published);
 }
 
+/// A build whose flags contradict each other replaces the report too. Without a folder for the index
+/// there is none to note it in.
+#[test]
+fn a_build_that_cannot_begin_leaves_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    dump(folder, 10, "");
+    assert_eq!(build(folder, "dump.csv", &[]).1["result"], "published");
+    for (flags, reason) in [
+        (&["--work", "work"][..], "--work is for an index that is published elsewhere"),
+        (&["--shards", "2"], "--shards is for an index that is published elsewhere"),
+    ] {
+        let (code, report, record) = build(folder, "dump.csv", flags);
+        assert_eq!((code, report["result"].as_str()), (1, Some("failed")), "{report}");
+        assert!(report["reason"].as_str().unwrap().contains(reason), "{report}");
+        assert_eq!(record.unwrap().result, BuildResult::Failed, "{flags:?}");
+    }
+    if cfg!(feature = "object-storage") {
+        let arguments = ["build", "dump.csv", "--index", "s3://bucket", "--report", "report.json"];
+        assert_eq!(ingest(folder, &arguments).0, 1);
+        let report = fs::read(folder.join("report.json")).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        assert!(report["reason"].as_str().unwrap().contains("name it with --work DIR"), "{report}");
+        assert_eq!(BuildRecord::all(&folder.join("index")).unwrap().len(), 3);
+    }
+}
+
+/// A dump of which a column is taken for that of a property: its values are counted, the property is
+/// named, and nothing is published.
+#[test]
+fn too_many_values_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rows = (0..30_000).map(|number| format!("{},{number}-{number}\n", figi(number)));
+    let text = format!("figi,securityType\n{}", rows.collect::<String>());
+    fs::write(folder.join("dump.csv"), text).unwrap();
+    let (code, report, _) = build(folder, "dump.csv", &[]);
+    let reason = report["reason"].as_str().unwrap();
+    assert_eq!((code, &report["result"]), (1, &"failed".into()), "{reason}");
+    for expected in
+        ["different values of properties", "of them of securityType", "has room for about"]
+    {
+        assert!(reason.contains(expected), "{reason}");
+    }
+}
+
 /// A difference that is within the limits and several times that of the builds before is warned of.
 #[test]
 fn an_unusual_difference_is_warned_of() {

@@ -93,6 +93,17 @@ fn a_job_is_one_of_the_contract() {
         ),
         ("[]".to_owned(), "line 1: not a JSON object: ".to_owned()),
         (
+            format!(r#"{{"idType":"BASE_TICKER","idValue":"IBM","figi":"{zero}"}}"#),
+            "line 1: securityType2 or marketSecDes is required when idType is BASE_TICKER"
+                .to_owned(),
+        ),
+        (
+            format!(
+                r#"{{"idType":"TICKER","idValue":"A","securityType2":"Option","figi":"{zero}"}}"#
+            ),
+            "line 1: expiration is required when securityType2 is Option".to_owned(),
+        ),
+        (
             r#"{"idType":"ID_ISIN","idValue":"US4592001014"}"#.to_owned(),
             "line 1: figi is required: a FIGI, or an array of them".to_owned(),
         ),

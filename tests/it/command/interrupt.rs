@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM during a build.
+//! Ctrl-C, SIGTERM and SIGHUP during a build.
 
 use std::fs;
 use std::io::Write as _;
@@ -16,7 +16,11 @@ const ROWS: u64 = 20_000;
 
 /// A build that has begun and reads from a pipe that stays open.
 fn begun(folder: &Path) -> Child {
-    let child = Command::new(program())
+    begun_by(folder, Command::new(program()))
+}
+
+fn begun_by(folder: &Path, mut command: Command) -> Child {
+    let child = command
         .current_dir(folder)
         .args([
             "build",
@@ -67,7 +71,7 @@ fn reported(folder: &Path) -> (String, Option<String>) {
     (text("result").unwrap(), text("reason"))
 }
 
-/// The build ends with 130, or 143 after SIGTERM, and says what stands, as does its report; nothing
+/// The build ends with 130, 143 after SIGTERM, or 129 after SIGHUP, and says what stands, as does its report; nothing
 /// half-made is left.
 #[test]
 fn an_interrupted_build_leaves_the_old_index() {
@@ -77,6 +81,7 @@ fn an_interrupted_build_leaves_the_old_index() {
     for (by, code, expected) in [
         ("-INT", 130, "figdex-ingest: interrupted: nothing is published\n"),
         ("-TERM", 143, "figdex-ingest: interrupted: the old index, generation 1, stands\n"),
+        ("-HUP", 129, "figdex-ingest: interrupted: the old index, generation 1, stands\n"),
     ] {
         let mut child = begun(folder);
         assert_eq!(reported(folder), ("running".to_owned(), None));
@@ -96,6 +101,21 @@ fn an_interrupted_build_leaves_the_old_index() {
         }
     }
     assert_eq!(ingest(folder, &["verify", "index"]).0, 0);
+}
+
+/// A build that was started to go on without its terminal does so.
+#[test]
+fn a_build_under_nohup_goes_on() {
+    let desk = tempfile::tempdir().unwrap();
+    let mut command = Command::new("nohup");
+    command.arg(program());
+    let mut child = begun_by(desk.path(), command);
+    signal(&child, "-HUP");
+    std::thread::sleep(Duration::from_millis(200));
+    child.stdin.take().unwrap().write_all(&generated(ROWS, Layout::Csv)).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(reported(desk.path()).0, "published");
 }
 
 /// A build that waits for its input is ended by pressing it twice.

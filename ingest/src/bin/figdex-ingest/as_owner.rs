@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::bail;
-use figdex_index::Owner;
+use figdex_io::Owner;
 use figdex_io::{Address, escaped_path, terminal};
 use rustix::fs::Mode;
 use rustix::process::umask;

@@ -1,7 +1,8 @@
-//! Ctrl-C (SIGINT) and SIGTERM during a build: the build ends where it is, removes what is half-made,
-//! and says what is published.
+//! Ctrl-C (SIGINT), SIGTERM and SIGHUP during a build: the build ends where it is, removes what is
+//! half-made, and says what is published. A build under `nohup` goes on after SIGHUP.
 
 use std::fmt;
+use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,9 +12,10 @@ use anyhow::Context as _;
 use figdex_index::Publication;
 use figdex_io::terminal;
 use tokio::runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The exit codes of a program that SIGINT or SIGTERM ended.
+/// The exit codes of a program that SIGHUP, SIGINT or SIGTERM ended.
+const BY_HANGUP: u8 = 129;
 const BY_INTERRUPT: u8 = 130;
 const BY_TERMINATE: u8 = 143;
 
@@ -50,18 +52,19 @@ impl Interrupted {
 /// The payload that unwinds from [`check`] to [`catch`].
 struct Unwinding;
 
-/// From now on Ctrl-C or SIGTERM ends the build of this index at its next [`check`]; a second one, at
-/// once.
+/// From now on Ctrl-C, SIGTERM or SIGHUP ends the build of this index at its next [`check`]; a second
+/// signal, at once.
 ///
 /// # Errors
 /// When the system refuses.
 pub(crate) fn listen(index: PathBuf) -> anyhow::Result<()> {
     let what = "waiting for Ctrl-C";
     let runtime = runtime::Builder::new_current_thread().enable_io().build().context(what)?;
-    let [mut interrupts, mut terminations] = {
+    let (mut interrupts, mut terminations, mut hangups) = {
         let _runtime = runtime.enter();
         let listen = |kind| signal(kind).context(what);
-        [listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?]
+        let hangups = (!ignores_hangups()).then(|| listen(SignalKind::hangup())).transpose()?;
+        (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?, hangups)
     };
     thread::spawn(move || {
         let mut next = || {
@@ -69,6 +72,7 @@ pub(crate) fn listen(index: PathBuf) -> anyhow::Result<()> {
                 tokio::select! {
                     _ = interrupts.recv() => BY_INTERRUPT,
                     _ = terminations.recv() => BY_TERMINATE,
+                    Some(()) = hangup(&mut hangups) => BY_HANGUP,
                 }
             })
         };
@@ -81,6 +85,19 @@ pub(crate) fn listen(index: PathBuf) -> anyhow::Result<()> {
         std::process::exit(code.into());
     });
     Ok(())
+}
+
+/// Whether this program was started to go on after SIGHUP, as under `nohup`.
+fn ignores_hangups() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());
+    ignored.is_some_and(|signals| signals & 1 << (SignalKind::hangup().as_raw_value() - 1) != 0)
+}
+
+/// Waits for SIGHUP; `None` when it is not waited for.
+async fn hangup(hangups: &mut Option<Signal>) -> Option<()> {
+    hangups.as_mut()?.recv().await
 }
 
 /// Ends the build after a signal. What is half-made is removed as the build unwinds.

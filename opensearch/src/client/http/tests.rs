@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use figdex_io::ClusterAddress;
 use serde_json::{Value, json};
 
-use super::Client;
-use crate::client::hosts_of_tests::{Host, client, client_with, read_request, with_status};
-use crate::client::{ClientSettings, Error, Request};
+use super::hosts_of_tests::{Host, client, client_with, read_request, with_status};
+use crate::client::{Client, ClientSettings, Error, Request};
 
 /// A question that must be answered within a second.
 fn question() -> Request<'static> {

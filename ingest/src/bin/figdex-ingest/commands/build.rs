@@ -12,12 +12,16 @@ use crate::as_owner;
 use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
-pub(crate) fn run(mut flags: BuildFlags) -> anyhow::Result<()> {
-    let folder = place(&mut flags)?;
-    as_owner::of(&folder)?;
-    as_owner::of_index(&flags.index)?;
+pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
     let to = flags.index.clone();
+    // Without a folder there is no index in which the build could be noted. An address is not a path.
+    let folder = to.folder().or(flags.work.as_deref());
+    let folder = folder.map_or_else(|| PathBuf::from(to.to_string()), Path::to_owned);
     let named = named(&flags, &folder);
+    check_place(&flags)
+        .and_then(|()| as_owner::of(&folder))
+        .and_then(|()| as_owner::of_index(&to))
+        .inspect_err(|error| named.fail(error.as_ref()))?;
     if to.folder().is_some() {
         return build(flags, folder, &named);
     }
@@ -48,34 +52,32 @@ fn named(flags: &BuildFlags, index: &Path) -> Build {
     }
 }
 
-/// The folder in which the index is built.
-fn place(flags: &mut BuildFlags) -> anyhow::Result<PathBuf> {
-    match (&flags.index, flags.work.take()) {
-        (Address::Folder(folder), None) => {
-            if let Some(flag) = flags.division.given() {
-                bail!(
-                    "{flag} is for an index that is published elsewhere, and --index names a folder"
-                );
-            }
-            Ok(folder.clone())
-        }
-        (Address::Folder(_), Some(_)) => {
-            bail!("--work is for an index that is published elsewhere, and --index names a folder")
-        }
-        (Address::Cluster(_) | Address::Storage(_), Some(work)) => Ok(work),
+/// Checks that the flags name one folder in which the index is built.
+fn check_place(flags: &BuildFlags) -> anyhow::Result<()> {
+    let flag = match (&flags.index, &flags.work) {
+        (Address::Folder(_), None) => flags.division.given(),
+        (Address::Folder(_), Some(_)) => Some("--work"),
+        (_, Some(_)) => None,
         (address, None) => bail!(
             "an index for {address} is built in a folder first, with which the next build compares: \
              name it with --work DIR"
         ),
+    };
+    match flag {
+        Some(flag) => {
+            bail!("{flag} is for an index that is published elsewhere, and --index names a folder")
+        }
+        None => Ok(()),
     }
 }
 
 /// Builds an index in a folder. `named` notes a failure before the build begins.
 fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<()> {
     let is_quiet = flags.quiet;
-    let build = prepared(flags, index).inspect_err(|error| named.fail(error.as_ref()))?;
+    let build = prepared(flags, index)
+        .and_then(|build| interrupt::listen(build.index.clone()).map(|()| build))
+        .inspect_err(|error| named.fail(error.as_ref()))?;
     let mut display = ProgressDisplay::new(is_quiet);
-    interrupt::listen(build.index.clone())?;
     let built = interrupt::catch(&build.index, || {
         build.run(&mut |progress| {
             interrupt::check();

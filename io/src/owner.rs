@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use figdex_io::{escaped, escaped_path};
+use crate::printable::{escaped, escaped_path};
 
 /// The number of the user root.
 const ROOT: u32 = 0;
@@ -97,6 +97,27 @@ impl Owner {
     /// The name of the user; its number if it has none.
     pub fn name(&self) -> String {
         named(USERS, self.user).unwrap_or_else(|| self.user.to_string())
+    }
+
+    /// For `map_err` of a call that a file refused: if it belongs to another user, such as one that an
+    /// earlier version left as root's, the error says so, and what to do.
+    pub fn explains(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+        move |error| {
+            let owner = fs::symlink_metadata(path).map(|metadata| Self::of(&metadata));
+            match owner {
+                Ok(owner)
+                    if error.kind() == io::ErrorKind::PermissionDenied && !owner.may_be_kept() =>
+                {
+                    let place = escaped_path(path);
+                    let what = format!(
+                        "{error}: {place} belongs to {owner}: give it to the user that runs this, \
+                         for example with: sudo chown USER {place}"
+                    );
+                    io::Error::new(error.kind(), what)
+                }
+                _ => error,
+            }
+        }
     }
 
     /// Whether this program can make files of this owner: it runs as that user, or as root.

@@ -7,18 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use figdex_io::Address;
-use parking_lot::Mutex;
 
-use super::{Client, ClientSettings};
+use crate::client::{Client, ClientSettings};
 
 /// A server that treats each connection in one way, and counts them.
-pub(crate) struct Host {
-    pub(crate) address: SocketAddr,
+pub(super) struct Host {
+    pub(super) address: SocketAddr,
     connections: Arc<AtomicUsize>,
 }
 
 impl Host {
-    pub(crate) fn new(treat: impl Fn(TcpStream) + Send + Clone + 'static) -> Self {
+    pub(super) fn new(treat: impl Fn(TcpStream) + Send + Clone + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let connections = Arc::new(AtomicUsize::new(0));
@@ -34,7 +33,7 @@ impl Host {
     }
 
     /// One that reads a request and writes these bytes.
-    pub(crate) fn answering(answer: impl Into<Vec<u8>>) -> Self {
+    pub(super) fn answering(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::new(move |mut stream| {
             read_request(&mut stream);
@@ -42,30 +41,20 @@ impl Host {
         })
     }
 
-    /// One that gives these answers, one after the other, each on its own connection.
-    pub(crate) fn answering_in_turn(answers: Vec<String>) -> Self {
-        let answers = Arc::new(Mutex::new(answers.into_iter()));
-        Self::new(move |mut stream| {
-            read_request(&mut stream);
-            let answer = answers.lock().next().unwrap_or_default();
-            stream.write_all(answer.as_bytes()).ok();
-        })
-    }
-
     /// One that is not there.
-    pub(crate) fn absent() -> Self {
+    pub(super) fn absent() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         Self { address: listener.local_addr().unwrap(), connections: Arc::default() }
     }
 
-    pub(crate) fn connections(&self) -> usize {
+    pub(super) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
 
 /// Reads the head of a request and its body, which is small. A host that closes a connection before
 /// it has read everything may lose its answer.
-pub(crate) fn read_request(stream: &mut TcpStream) -> String {
+pub(super) fn read_request(stream: &mut TcpStream) -> String {
     let (mut request, mut byte) = (Vec::new(), [0]);
     while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read > 0) {
         request.push(byte[0]);
@@ -78,14 +67,14 @@ pub(crate) fn read_request(stream: &mut TcpStream) -> String {
     String::from_utf8(request).unwrap()
 }
 
-pub(crate) fn with_status(status: u16, body: &str) -> String {
+pub(super) fn with_status(status: u16, body: &str) -> String {
     format!(
         "HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )
 }
 
-pub(crate) fn client_with(hosts: &[&Host], calls_max: usize) -> Client {
+pub(super) fn client_with(hosts: &[&Host], calls_max: usize) -> Client {
     let hosts: Vec<String> = hosts.iter().map(|host| host.address.to_string()).collect();
     let address: Address = format!("opensearch+http://{}/name", hosts.join(",")).parse().unwrap();
     let Address::Cluster(address) = address else { panic!("{address:?}") };
@@ -93,6 +82,6 @@ pub(crate) fn client_with(hosts: &[&Host], calls_max: usize) -> Client {
     Client::new(&address, &settings).unwrap()
 }
 
-pub(crate) fn client(hosts: &[&Host]) -> Client {
+pub(super) fn client(hosts: &[&Host]) -> Client {
     client_with(hosts, 8)
 }

@@ -1,30 +1,26 @@
 //! The attempts at one call that are running: the same request to several hosts.
 
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The attempts, each with its host and its beginning. Those that are dropped end.
-pub(super) struct Running<'a, T>(Vec<Attempt<'a, T>>);
+use super::{Failure, Reply, Sending};
 
-struct Attempt<'a, T> {
+/// The attempts, each with its host and its beginning. Those that are dropped end.
+#[derive(Default)]
+pub(super) struct Running<'a>(Vec<Attempt<'a>>);
+
+struct Attempt<'a> {
     host: usize,
     start: Instant,
-    sending: Pin<Box<dyn Future<Output = T> + Send + 'a>>,
+    sending: Sending<'a>,
 }
 
-impl<T> Default for Running<'_, T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<'a, T> Running<'a, T> {
-    pub(super) fn add(&mut self, host: usize, sending: impl Future<Output = T> + Send + 'a) {
-        self.0.push(Attempt { host, start: Instant::now(), sending: Box::pin(sending) });
+impl<'a> Running<'a> {
+    pub(super) fn add(&mut self, host: usize, sending: Sending<'a>) {
+        self.0.push(Attempt { host, start: Instant::now(), sending });
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -37,7 +33,7 @@ impl<'a, T> Running<'a, T> {
 
     /// Waits for the first attempt to end, and removes it. Returns its host, its time and its
     /// result.
-    pub(super) async fn first_to_end(&mut self) -> (usize, Duration, T) {
+    pub(super) async fn first_to_end(&mut self) -> (usize, Duration, Result<Reply, Failure>) {
         poll_fn(|context| {
             for (place, attempt) in self.0.iter_mut().enumerate() {
                 if let Poll::Ready(sent) = attempt.sending.as_mut().poll(context) {

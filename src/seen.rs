@@ -1,4 +1,4 @@
-//! Stamps of files that are watched: a file that was replaced or changed has another stamp.
+//! A watched file as it was at a look: one that was replaced or changed since looks different.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,15 +7,15 @@ use std::path::Path;
 /// A file's inode, size and times. The change time shows a new owner or mode too: a file that could
 /// not be read may be readable since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct Seen {
     inode: u64,
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
 }
 
-impl Stamp {
-    /// The stamp of a file as it is now; `None` when it is gone.
+impl Seen {
+    /// A file as it is now; `None` when it is gone.
     pub(crate) fn of(file: &Path) -> Option<Self> {
         let metadata = fs::metadata(file).ok()?;
         Some(Self {

@@ -1,4 +1,4 @@
-//! The commands over an index in object storage, in a program that has the feature.
+//! The commands over an index in object storage.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_secs(3600);
 
 /// Publishes the generation that a folder publishes. So many earlier ones are kept, and the one that
 /// was published until now stays for that time.
-pub(crate) fn publish(
+pub(super) fn publish(
     index: &Path,
     address: &StorageAddress,
     (keep, grace): (usize, Option<Duration>),
@@ -56,7 +56,7 @@ pub(crate) fn publish(
     printed.with_context(|| format!("generation {generation} is published"))
 }
 
-pub(crate) fn rollback(address: &StorageAddress, flags: &RollbackFlags) -> anyhow::Result<()> {
+pub(super) fn rollback(address: &StorageAddress, flags: &RollbackFlags) -> anyhow::Result<()> {
     let (runtime, store) = connected(address, &flags.storage)?;
     let rolled_back = runtime.block_on(figdex_storage::rollback(&store));
     let (manifest, from) = rolled_back.with_context(|| format!("rolling back {address}"))?;
@@ -69,7 +69,7 @@ pub(crate) fn rollback(address: &StorageAddress, flags: &RollbackFlags) -> anyho
     ))?)
 }
 
-pub(crate) fn inspect(address: &StorageAddress, flags: &InspectFlags) -> anyhow::Result<()> {
+pub(super) fn inspect(address: &StorageAddress, flags: &InspectFlags) -> anyhow::Result<()> {
     if flags.sizes {
         bail!(
             "--sizes shows the files of a folder: name the one from which {address} was published"
@@ -116,7 +116,7 @@ pub(crate) fn inspect(address: &StorageAddress, flags: &InspectFlags) -> anyhow:
     Ok(terminal::print(&text)?)
 }
 
-pub(crate) fn verify(address: &StorageAddress, flags: &VerifyFlags) -> anyhow::Result<()> {
+pub(super) fn verify(address: &StorageAddress, flags: &VerifyFlags) -> anyhow::Result<()> {
     let (runtime, store) = connected(address, &flags.storage)?;
     let verified = runtime.block_on(figdex_storage::verify(&store));
     let verified = verified.with_context(|| format!("reading {address}"))?;

@@ -3,12 +3,11 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use figdex_io::ClusterAddress;
+use figdex_io::{ClusterAddress, ClusterHost};
 use parking_lot::Mutex;
-use reqwest::Url;
 use tokio::time::Instant;
 
-use crate::client::{Error, HostState, LATENCY_BUCKETS, Result};
+use super::{HostState, LATENCY_BUCKETS};
 
 /// The time for which a host is left alone after its first failure. It doubles with each further
 /// one, up to [`PAUSE_MAX`].
@@ -24,9 +23,8 @@ pub(super) struct Hosts {
     repeated: AtomicU64,
 }
 
-pub(super) struct Host {
+struct Host {
     name: String,
-    base: Url,
     failures: Mutex<Failures>,
     failed: AtomicU64,
     latency: [AtomicU64; LATENCY_BUCKETS.len() + 1],
@@ -44,22 +42,16 @@ struct Failures {
 }
 
 impl Hosts {
-    pub(super) fn new(address: &ClusterAddress) -> Result<Self> {
-        let scheme = if address.is_tls { "https" } else { "http" };
-        let host = |host: &figdex_io::ClusterHost| {
-            let base = Url::parse(&format!("{scheme}://{host}/"));
-            let base = base.map_err(|error| Error::settings(format!("{host}: {error}")))?;
-            Ok(Host {
-                name: host.to_string(),
-                base,
-                failures: Mutex::default(),
-                failed: AtomicU64::default(),
-                latency: Default::default(),
-                micros: AtomicU64::default(),
-            })
+    pub(super) fn new(address: &ClusterAddress) -> Self {
+        let host = |host: &ClusterHost| Host {
+            name: host.to_string(),
+            failures: Mutex::default(),
+            failed: AtomicU64::default(),
+            latency: Default::default(),
+            micros: AtomicU64::default(),
         };
-        let hosts = address.hosts.iter().map(host).collect::<Result<_>>()?;
-        Ok(Self { hosts, next: AtomicUsize::default(), repeated: AtomicU64::default() })
+        let hosts = address.hosts.iter().map(host).collect();
+        Self { hosts, next: AtomicUsize::default(), repeated: AtomicU64::default() }
     }
 
     /// The hosts in the order in which one call asks them. Those that work come first, each call
@@ -80,10 +72,6 @@ impl Hosts {
             self.hosts[*first].try_again(now);
         }
         order.into_iter().map(|(_, host)| host).collect()
-    }
-
-    pub(super) fn at(&self, host: usize) -> &Host {
-        &self.hosts[host]
     }
 
     pub(super) fn name(&self, host: usize) -> String {
@@ -139,10 +127,6 @@ impl Hosts {
 }
 
 impl Host {
-    pub(super) fn base(&self) -> &Url {
-        &self.base
-    }
-
     /// Lets the call that asks first try a host that failed; others leave it alone a while longer, so
     /// that they do not all wait for one that hangs.
     fn try_again(&self, now: Instant) {

@@ -2,28 +2,27 @@
 
 mod replicas;
 
-use std::collections::HashMap;
-use std::fmt;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::Path as FilePath;
+use std::future::ready;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use figdex_index::{BuildOptions, Builder, Catalogue, Figi, Instrument, Manifest, RowSource as _};
-use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
-use object_store::memory::InMemory;
-use object_store::path::Path;
-use object_store::{
-    CopyOptions, Error as StoreError, GetOptions, GetResult, ListResult, MultipartUpload,
-    ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload,
-    PutResult,
+use bytes::Bytes;
+use figdex_index::{
+    Address, BuildOptions, Builder, Catalogue, Figi, Instrument, Manifest, RowSource as _,
 };
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use crate::layout::Pointer;
 use crate::names::{GenerationName, Kind};
+use crate::store::{Answer, Body, Listed, Objects};
 use crate::{Error, FollowState, Look, PublishOptions, Replica, Store, publish, rollback, verify};
 
 /// The fault of a storage with an object.
@@ -40,9 +39,9 @@ enum Fault {
 }
 
 /// A storage in memory. Writes beyond a number fail, as for a publisher that is killed.
-#[derive(Debug)]
 struct Faulty {
-    objects: InMemory,
+    /// By its name, the bytes of each object, and the second of its last change.
+    objects: Mutex<BTreeMap<String, (Bytes, i64)>>,
     /// By a part of the name.
     faults: Mutex<HashMap<String, Fault>>,
     /// The seconds by which an object is older than it is, by a part of the name.
@@ -55,7 +54,7 @@ struct Faulty {
 impl Faulty {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            objects: InMemory::new(),
+            objects: Mutex::default(),
             faults: Mutex::default(),
             ages: Mutex::default(),
             writes_left: AtomicU64::new(u64::MAX),
@@ -65,7 +64,8 @@ impl Faulty {
     }
 
     fn store(self: &Arc<Self>) -> Store {
-        Store::of(self.clone())
+        let Ok(Address::Storage(address)) = "s3://test/a/b".parse() else { panic!() };
+        Store::over(self.clone(), &address)
     }
 
     fn set(&self, name: &str, fault: Fault) {
@@ -77,117 +77,93 @@ impl Faulty {
         self.writes_left.store(u64::MAX, Ordering::Relaxed);
     }
 
-    fn fault(&self, path: &Path) -> Option<Fault> {
+    fn fault(&self, key: &str) -> Option<Fault> {
         let faults = self.faults.lock();
-        faults.iter().find(|(name, _)| path.as_ref().contains(&**name)).map(|(_, fault)| *fault)
+        faults.iter().find(|(name, _)| key.contains(&**name)).map(|(_, fault)| *fault)
     }
 
-    /// The names of all objects below the address.
-    async fn names(&self) -> Vec<String> {
-        let listed: Vec<_> = self.objects.list(None).collect().await;
-        let names = listed
-            .into_iter()
-            .map(|object| object.unwrap().location.as_ref().trim_start_matches("a/b/").to_owned());
-        let mut names: Vec<_> = names.collect();
-        names.sort_unstable();
-        names
+    /// The names of all objects.
+    fn names(&self) -> Vec<String> {
+        self.objects.lock().keys().cloned().collect()
     }
-}
 
-fn failed() -> StoreError {
-    StoreError::Generic { store: "test", source: "the network is away".into() }
-}
-
-impl fmt::Display for Faulty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("faulty")
+    fn object(&self, key: &str) -> Bytes {
+        self.objects.lock()[key].0.clone()
     }
-}
 
-type Answer<T> = object_store::Result<T>;
+    fn leave(&self, key: &str, body: impl Into<Bytes>) {
+        let object = (body.into(), Timestamp::now().as_second());
+        self.objects.lock().insert(key.to_owned(), object);
+    }
 
-#[async_trait::async_trait]
-impl ObjectStore for Faulty {
-    async fn put_opts(
-        &self,
-        path: &Path,
-        body: PutPayload,
-        options: PutOptions,
-    ) -> Answer<PutResult> {
-        assert_eq!(options.mode, object_store::PutMode::Overwrite, "no conditional request");
+    fn got(&self, key: &str) -> Answer<Option<Bytes>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        let fault = self.fault(key);
+        let found = self.objects.lock().get(key).map(|(bytes, _)| bytes.clone());
+        match (fault, found) {
+            (Some(Fault::Fails), _) => failed(),
+            (Some(Fault::Hides), _) | (_, None) => Ok(None),
+            (Some(Fault::Truncates), Some(bytes)) => Ok(Some(bytes.slice(..bytes.len() / 2))),
+            (Some(Fault::Flips), Some(bytes)) => {
+                let mut bytes = bytes.to_vec();
+                bytes[0] ^= 1;
+                Ok(Some(bytes.into()))
+            }
+            (None, Some(bytes)) => Ok(Some(bytes)),
+        }
+    }
+
+    fn written(&self, key: &str, body: Bytes) -> Answer<()> {
         let left = self.writes_left.load(Ordering::Relaxed);
-        if left == 0 || self.fault(path) == Some(Fault::Fails) {
-            return Err(failed());
+        if left == 0 || self.fault(key) == Some(Fault::Fails) {
+            return failed();
         }
         self.writes_left.store(left.saturating_sub(u64::from(left != u64::MAX)), Ordering::Relaxed);
         self.writes.fetch_add(1, Ordering::Relaxed);
-        self.objects.put_opts(path, body, options).await
+        self.leave(key, body);
+        Ok(())
     }
 
-    async fn put_multipart_opts(
-        &self,
-        _: &Path,
-        _: PutMultipartOptions,
-    ) -> Answer<Box<dyn MultipartUpload>> {
-        unreachable!("objects are written whole")
+    fn listed(&self) -> Vec<Answer<Listed>> {
+        let ages = self.ages.lock();
+        let objects = self.objects.lock();
+        let listed = objects.iter().map(|(key, (bytes, changed))| {
+            let age = ages.iter().find(|(name, _)| key.contains(&**name));
+            let changed = changed - age.map_or(0, |(_, seconds)| *seconds as i64);
+            Ok(Listed { key: key.clone(), bytes: bytes.len() as u64, changed })
+        });
+        listed.collect()
+    }
+}
+
+fn failed<T>() -> Answer<T> {
+    Err("the network is away".to_owned())
+}
+
+impl Objects for Faulty {
+    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<Option<(u64, Body)>>> {
+        let pieces = |bytes: Bytes| (bytes.len() as u64, stream::iter([Ok(bytes)]).boxed());
+        Box::pin(async move { Ok(self.got(key)?.map(pieces)) })
     }
 
-    async fn get_opts(&self, path: &Path, options: GetOptions) -> Answer<GetResult> {
-        assert!(options.if_match.is_none() && options.if_none_match.is_none());
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        let fault = self.fault(path);
-        match fault {
-            Some(Fault::Fails) => return Err(failed()),
-            Some(Fault::Hides) => {
-                let source = "hidden".into();
-                return Err(StoreError::NotFound { path: path.to_string(), source });
-            }
-            _ => {}
-        }
-        let found = self.objects.get_opts(path, options.clone()).await?;
-        let Some(fault) = fault else { return Ok(found) };
-        let mut bytes = found.bytes().await?.to_vec();
-        match fault {
-            Fault::Truncates => bytes.truncate(bytes.len() / 2),
-            _ => bytes[0] ^= 1,
-        }
-        // Served by another storage, so that the length fits the bytes.
-        let other = InMemory::new();
-        other.put(path, bytes.into()).await?;
-        other.get_opts(path, options).await
+    fn put<'a>(&'a self, key: &'a str, body: Bytes) -> BoxFuture<'a, Answer<()>> {
+        Box::pin(async move { self.written(key, body) })
     }
 
-    fn delete_stream(
-        &self,
-        paths: BoxStream<'static, Answer<Path>>,
-    ) -> BoxStream<'static, Answer<Path>> {
-        self.objects.delete_stream(paths)
+    fn delete<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Answer<()>> {
+        self.objects.lock().remove(key);
+        Box::pin(ready(Ok(())))
     }
 
-    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Answer<ObjectMeta>> {
-        let ages = self.ages.lock().clone();
-        let aged = move |mut object: ObjectMeta| {
-            let age = ages.iter().find(|(name, _)| object.location.as_ref().contains(&**name));
-            let seconds = age.map_or(0, |(_, seconds)| *seconds);
-            object.last_modified -= Duration::from_secs(seconds);
-            object
-        };
-        self.objects.list(prefix).map(move |object| object.map(&aged)).boxed()
-    }
-
-    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Answer<ListResult> {
-        self.objects.list_with_delimiter(prefix).await
-    }
-
-    async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> Answer<()> {
-        unreachable!("nothing is copied there")
+    fn list(&self) -> BoxStream<'_, Answer<Listed>> {
+        stream::iter(self.listed()).boxed()
     }
 }
 
 const OPTIONS: PublishOptions = PublishOptions { keep: 1, grace: Duration::ZERO };
 
 /// Builds a generation with one instrument of that name, and returns its manifest.
-fn built(folder: &FilePath, name: &str) -> Manifest {
+fn built(folder: &Path, name: &str) -> Manifest {
     let mut builder = Builder::create(folder, BuildOptions::default()).unwrap();
     let figi = Figi::parse("BBG000BLNNH6").unwrap();
     builder.add(Instrument { name: Some(name.into()), ..Instrument::new(figi) }).unwrap();
@@ -195,14 +171,14 @@ fn built(folder: &FilePath, name: &str) -> Manifest {
 }
 
 /// The name of the instrument that a copy has, and the number of its generation.
-fn served(copy: &FilePath) -> Option<(String, u64)> {
+fn served(copy: &Path) -> Option<(String, u64)> {
     let catalogue = Catalogue::open(copy).ok()?;
     let hit = catalogue.find(Figi::parse("BBG000BLNNH6").unwrap()).unwrap();
     let name = catalogue.row(hit).name().unwrap().to_string();
     Some((name, catalogue.manifest().generation))
 }
 
-async fn published(storage: &Arc<Faulty>, index: &FilePath) -> crate::Result<crate::Published> {
+async fn published(storage: &Arc<Faulty>, index: &Path) -> crate::Result<crate::Published> {
     publish(&storage.store(), index, OPTIONS, |_, _| {}).await
 }
 
@@ -218,8 +194,7 @@ async fn what_is_published_is_taken() {
     let storage = Faulty::new();
     let mut replica = Replica::open(storage.store(), copy.path(), None).unwrap();
     assert!(matches!(replica.look(false).await, Err(Error::Nothing(_))));
-    let foreign = Path::from("a/b/generation-000001/notes.txt");
-    storage.objects.put(&foreign, "mine".into()).await.unwrap();
+    storage.leave("generation-000001/notes.txt", "mine");
     built(index.path(), "ONE");
     let first = published(&storage, index.path()).await.unwrap();
     assert_eq!(first.generation, 1);
@@ -263,8 +238,8 @@ async fn what_is_published_is_taken() {
     assert_eq!((fourth.generation, fourth.removed), (4, vec![third.name]));
     replica.look(false).await.unwrap();
     assert_eq!(served(copy.path()), at("FOUR", 4));
-    assert!(storage.names().await.contains(&"generation-000001/notes.txt".to_owned()));
-    assert!(!storage.names().await.contains(&"LEASE".to_owned()));
+    assert!(storage.names().contains(&"generation-000001/notes.txt".to_owned()));
+    assert!(!storage.names().contains(&"LEASE".to_owned()));
 }
 
 /// A fault of any object leaves the copy as it was, and the next look takes the repaired one.
@@ -279,7 +254,7 @@ async fn nothing_unverified_is_served() {
     replica.look(false).await.unwrap();
     built(index.path(), "TWO");
     let second = published(&storage, index.path()).await.unwrap();
-    let mut objects = storage.names().await;
+    let mut objects = storage.names();
     let is_of_second = |name: &String| name.starts_with(&second.name) || name == "CURRENT";
     objects.retain(is_of_second);
     assert!(objects.len() > 5, "{objects:?}");
@@ -336,7 +311,7 @@ async fn a_killed_publisher_publishes_nothing() {
     assert_eq!(served(copy.path()).unwrap().0, "TWO");
     verify(&storage.store()).await.unwrap();
     // Leftovers of the killed ones that the generation does not need have gone.
-    let contents = storage.names().await;
+    let contents = storage.names();
     let complete = contents.iter().filter(|name| matches!(Kind::of(name), Some(Kind::Contents(_))));
     assert_eq!(complete.count(), 2);
 }
@@ -349,13 +324,12 @@ async fn an_earlier_state_is_refused() {
     let storage = Faulty::new();
     built(index.path(), "ONE");
     published(&storage, index.path()).await.unwrap();
-    let current = Path::from("a/b/CURRENT");
-    let early = storage.objects.get(&current).await.unwrap().bytes().await.unwrap();
+    let early = storage.object("CURRENT");
     built(index.path(), "TWO");
     published(&storage, index.path()).await.unwrap();
     let mut replica = Replica::open(storage.store(), copy.path(), None).unwrap();
     replica.look(false).await.unwrap();
-    storage.objects.put(&current, early.into()).await.unwrap();
+    storage.leave("CURRENT", early);
     for is_asked in [false, true, false] {
         let error = replica.look(is_asked).await.unwrap_err().to_string();
         assert!(error.contains("earlier state"), "{error}");
@@ -393,8 +367,7 @@ async fn two_publishers() {
     assert!(error.contains("another publisher"), "{error}");
     // A lease that nobody renews is taken over, also when nobody can read it.
     for text in ["{\"publisher\":\"x\",\"who\":\"process 1 on y\",\"beat\":7}", "nonsense", ""] {
-        let lease = Path::from("a/b/LEASE");
-        storage.objects.put(&lease, text.into()).await.unwrap();
+        storage.leave("LEASE", text);
         published(&storage, one.path()).await.unwrap();
     }
     // One that is renewed is respected.
@@ -402,7 +375,7 @@ async fn two_publishers() {
     let error = published(&storage, one.path()).await.unwrap_err().to_string();
     assert!(error.contains("another publisher is at work there: process "), "{error}");
     // A publisher that is taken over notices it.
-    storage.objects.put(&Path::from("a/b/LEASE"), "{}".into()).await.unwrap();
+    storage.leave("LEASE", "{}");
     assert!(matches!(lease.check_there().await, Err(Error::LeaseLost)));
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(matches!(lease.check(), Err(Error::LeaseLost)));
@@ -417,27 +390,20 @@ async fn a_later_layout_is_refused() {
     published(&storage, index.path()).await.unwrap();
     let mut replica = Replica::open(storage.store(), copy.path(), None).unwrap();
     replica.look(false).await.unwrap();
-    let current = Path::from("a/b/CURRENT");
-    storage.objects.put(&current, "{\"layout\":2,\"new\":true}".into()).await.unwrap();
+    storage.leave("CURRENT", "{\"layout\":2,\"new\":true}");
     let error = replica.look(false).await.unwrap_err().to_string();
     assert!(error.contains("upgrade this program first"), "{error}");
     assert_eq!(served(copy.path()), at("ONE", 1));
 
     // Another format of the index.
     let name = GenerationName::new(2);
-    let first = storage.names().await.into_iter().find(|name| name.ends_with("contents.json"));
-    let contents = Path::from(format!("a/b/{}", first.unwrap()));
-    let contents = storage.objects.get(&contents).await.unwrap().bytes().await.unwrap();
-    let contents = String::from_utf8(contents.to_vec()).unwrap();
+    let first = storage.names().into_iter().find(|name| name.ends_with("contents.json"));
+    let contents = String::from_utf8(storage.object(&first.unwrap()).to_vec()).unwrap();
     let format = contents.find("format = ").unwrap() + "format = ".len();
     let later = format!("{}9{}", &contents[..format], &contents[format..]);
     let pointer = Pointer::to(name, later.as_bytes()).text();
-    storage
-        .objects
-        .put(&Path::from(format!("a/b/{name}/contents.json")), later.into())
-        .await
-        .unwrap();
-    storage.objects.put(&current, pointer.into()).await.unwrap();
+    storage.leave(&format!("{name}/contents.json"), later);
+    storage.leave("CURRENT", pointer);
     for is_asked in [false, false, true] {
         let error = replica.look(is_asked).await.unwrap_err().to_string();
         assert!(error.contains("index format 98; this version reads format 8"), "{error}");
@@ -454,14 +420,14 @@ fn a_copy_has_one_program() {
     assert!(error.contains("its own copy"), "{error}");
 }
 
-/// Pieces that were fetched before a program ended are not fetched again.
+/// Body that were fetched before a program ended are not fetched again.
 #[tokio::test(start_paused = true)]
 async fn fetching_goes_on() {
     let (index, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let storage = Faulty::new();
     built(index.path(), "ONE");
     let first = published(&storage, index.path()).await.unwrap();
-    let pieces: Vec<_> = storage.names().await;
+    let pieces: Vec<_> = storage.names();
     let last = pieces.iter().rfind(|name| Kind::piece(name).is_some()).unwrap();
     storage.set(last, Fault::Fails);
     let mut replica = Replica::open(storage.store(), copy.path(), None).unwrap();

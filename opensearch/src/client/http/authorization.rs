@@ -1,18 +1,13 @@
-//! The files of the settings: the header that names a user, and the certificates to trust.
+//! The header that names a user, from its file.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use figdex_io::escaped_path;
 use reqwest::header::HeaderValue;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::client::{Error, Result};
 
@@ -30,7 +25,7 @@ const SCHEMES: [&str; 3] = ["basic ", "bearer ", "apikey "];
 ///
 /// # Errors
 /// When the file cannot be read, or does not hold one line of printable text.
-pub(super) fn authorization(path: &Path) -> Result<HeaderValue> {
+pub(super) fn read(path: &Path) -> Result<HeaderValue> {
     let given = path.to_string_lossy().to_lowercase();
     if SCHEMES.iter().any(|scheme| given.starts_with(scheme)) {
         let what = "the Authorization file: expected the name of a file that holds the value of \
@@ -71,45 +66,4 @@ pub(super) fn secrets(value: &HeaderValue) -> Vec<String> {
         .flatten()
         .filter(|text| !text.is_empty())
         .collect()
-}
-
-/// The certificates of a file, or those of the system.
-///
-/// # Errors
-/// When there are no certificates to trust.
-pub(super) fn roots(ca_file: Option<&Path>) -> Result<RootCertStore> {
-    let mut roots = RootCertStore::empty();
-    match ca_file {
-        Some(path) => {
-            let fault = |what: String| {
-                Error::settings(format!("the CA file {}: {what}", escaped_path(path)))
-            };
-            let found = CertificateDer::pem_file_iter(path);
-            for certificate in found.map_err(|error| fault(error.to_string()))? {
-                let certificate = certificate.map_err(|error| fault(error.to_string()))?;
-                roots.add(certificate).map_err(|error| fault(error.to_string()))?;
-            }
-            if roots.is_empty() {
-                return Err(fault("it holds no certificate in PEM".to_owned()));
-            }
-        }
-        None => {
-            // Of the certificates of a system, a few may be unusable.
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            if roots.is_empty() {
-                return Err(Error::settings(
-                    "the system has no certificates to trust; name a CA file",
-                ));
-            }
-        }
-    }
-    Ok(roots)
-}
-
-/// TLS that trusts these certificates.
-pub(super) fn tls(roots: RootCertStore) -> ClientConfig {
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the versions of TLS");
-    config.with_root_certificates(roots).with_no_client_auth()
 }

@@ -1,4 +1,5 @@
-//! Following object storage, in a program that has the feature.
+//! An index in object storage: the copy on this machine, which is served, and following what is
+//! published.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figdex_io::{Storage, StorageAddress, escaped_path};
-use object_store::aws::{AmazonS3Builder, Checksum};
+use figdex_trust::RootCertStore;
+use object_store::aws::{AmazonS3, AmazonS3Builder, Checksum};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::local::LocalFileSystem;
+use object_store::path::Path as ObjectPath;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use reqwest::redirect::Policy;
 use serde::Deserialize;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::Located;
 use super::client::Bounded;
 use crate::error::{Error, Result};
+use crate::store::{Objects, StorageSettings};
 
 /// The time in which a connection must be made.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -35,20 +35,6 @@ const REPEAT_TIME: Duration = Duration::from_secs(30);
 /// The most bytes of a file with keys.
 const KEYS_BYTES_MAX: u64 = 64 << 10;
 
-/// The way to a storage. Everything that is not set is as the environment has it: `AWS_ACCESS_KEY_ID`,
-/// `AWS_WEB_IDENTITY_TOKEN_FILE` and the others, or the role of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StorageSettings {
-    /// The root of the interface, such as `https://storage.example.com`.
-    pub endpoint: Option<String>,
-    /// The region of the bucket.
-    pub region: Option<String>,
-    /// The certificates to trust, in PEM, instead of those of the system.
-    pub ca_file: Option<PathBuf>,
-    /// The file with the keys, in TOML.
-    pub keys_file: Option<PathBuf>,
-}
-
 /// The content of a file with keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,12 +44,18 @@ struct Keys {
     session_token: Option<String>,
 }
 
-pub(super) fn open(
+/// The storage at an address. Nothing is asked yet.
+///
+/// # Errors
+/// When a setting cannot be used, or the folder of the address cannot be made.
+pub(crate) fn connect(
     address: &StorageAddress,
     settings: &StorageSettings,
-) -> Result<Arc<dyn ObjectStore>> {
-    match &address.storage {
-        Storage::S3 { bucket } => s3(bucket, settings),
+) -> Result<Arc<dyn Objects>> {
+    let (objects, prefix): (Arc<dyn ObjectStore>, _) = match &address.storage {
+        Storage::S3 { bucket } => {
+            (Arc::new(s3(bucket, settings)?), address.prefix.iter().cloned().collect())
+        }
         Storage::Folder => {
             let folder = PathBuf::from(format!("/{}", address.prefix.join("/")));
             let fault =
@@ -71,12 +63,14 @@ pub(super) fn open(
             fs::create_dir_all(&folder).map_err(|error| fault(error.to_string()))?;
             let files = LocalFileSystem::new_with_prefix(&folder);
             let files = files.map_err(|error| fault(figdex_index::chain(&error)))?;
-            Ok(Arc::new(files.with_automatic_cleanup(true).with_fsync(true)))
+            // The folder is the root.
+            (Arc::new(files.with_automatic_cleanup(true).with_fsync(true)), ObjectPath::default())
         }
-    }
+    };
+    Ok(Arc::new(Located { objects, prefix }))
 }
 
-fn s3(bucket: &str, settings: &StorageSettings) -> Result<Arc<dyn ObjectStore>> {
+fn s3(bucket: &str, settings: &StorageSettings) -> Result<AmazonS3> {
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
         // The storage compares what it received with it.
@@ -106,8 +100,7 @@ fn s3(bucket: &str, settings: &StorageSettings) -> Result<Arc<dyn ObjectStore>> 
             builder = builder.with_token(token);
         }
     }
-    let s3 = builder.build().map_err(|error| Error::Settings(figdex_index::chain(&error)))?;
-    Ok(Arc::new(s3))
+    builder.build().map_err(|error| Error::Settings(figdex_index::chain(&error)))
 }
 
 fn keys(path: &Path) -> Result<Keys> {
@@ -135,41 +128,18 @@ struct Connector(Option<PathBuf>);
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
         let failed = |source| object_store::Error::Generic { store: "S3", source };
-        let tls = tls(self.0.as_deref()).map_err(|error| failed(error.into()))?;
+        // Without certificates of the system, connections over TLS fail, and others do not need them.
+        let roots = match figdex_trust::roots(self.0.as_deref()) {
+            Err(_) if self.0.is_none() => RootCertStore::empty(),
+            roots => roots.map_err(|reason| failed(reason.into()))?,
+        };
         let client = reqwest::Client::builder()
             .user_agent(concat!("figdex/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIME)
             .read_timeout(READ_TIME)
-            .tls_backend_preconfigured(tls)
+            .tls_backend_preconfigured(figdex_trust::tls(roots))
             .redirect(Policy::none())
             .build();
         Ok(HttpClient::new(Bounded(client.map_err(|error| failed(error.into()))?)))
     }
-}
-
-/// TLS that trusts the certificates of a file, or those of the system.
-fn tls(ca_file: Option<&Path>) -> Result<ClientConfig> {
-    let mut roots = RootCertStore::empty();
-    match ca_file {
-        Some(path) => {
-            let fault =
-                |what: &str| Error::Settings(format!("the CA file {}: {what}", escaped_path(path)));
-            let found = CertificateDer::pem_file_iter(path);
-            for certificate in found.map_err(|error| fault(&error.to_string()))? {
-                let certificate = certificate.map_err(|error| fault(&error.to_string()))?;
-                roots.add(certificate).map_err(|error| fault(&error.to_string()))?;
-            }
-            if roots.is_empty() {
-                return Err(fault("it holds no certificate in PEM"));
-            }
-        }
-        // Without any, connections over TLS fail, and others do not need them.
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the versions of TLS");
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

@@ -28,7 +28,7 @@ impl Generation {
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first file that differs, and [`Error::Io`].
-    pub(crate) fn scrub(&self, mut goes_on: impl FnMut(usize) -> bool) -> Result<bool> {
+    pub(crate) fn recheck(&self, mut goes_on: impl FnMut(usize) -> bool) -> Result<bool> {
         let mut memory = vec![0; PIECE_BYTES + ALIGNMENT];
         let offset = memory.as_ptr().align_offset(ALIGNMENT);
         let buffer = &mut memory[offset..offset + PIECE_BYTES];
@@ -103,19 +103,19 @@ mod tests {
             bytes += read as u64;
             true
         };
-        assert!(catalogue.scrub(all).unwrap());
+        assert!(catalogue.recheck(all).unwrap());
         assert_eq!(bytes, manifest.bytes());
-        assert!(!catalogue.scrub(|_| false).unwrap());
+        assert!(!catalogue.recheck(|_| false).unwrap());
         for (name, file) in manifest.files().filter(|(_, file)| file.bytes > 0) {
             let path = index.join("generation-000001").join(name);
             let right = fs::read(&path).unwrap();
             let mut wrong = right.clone();
             wrong[file.bytes as usize / 2] ^= 1;
             fs::write(&path, &wrong).unwrap();
-            let error = catalogue.scrub(|_| true).unwrap_err();
+            let error = catalogue.recheck(|_| true).unwrap_err();
             assert!(matches!(&error, Error::Damaged { path: found, .. } if *found == path));
             fs::write(&path, &right).unwrap();
         }
-        assert!(catalogue.scrub(|_| true).unwrap());
+        assert!(catalogue.recheck(|_| true).unwrap());
     }
 }
