@@ -38,7 +38,7 @@ pub(super) struct File {
 }
 
 /// A document with numbered clauses.
-struct Cited {
+struct Numbered {
     /// The word that stands before the number in a citation.
     word: &'static str,
     /// The text of each clause, by its number.
@@ -55,7 +55,7 @@ struct Citation {
     title: Option<String>,
 }
 
-impl Cited {
+impl Numbered {
     fn new(word: &'static str, document: &str) -> Self {
         Self { word, clauses: clauses(document), titles: chapters(document) }
     }
@@ -258,15 +258,15 @@ fn assert_none(faults: &[String], title: &str) {
 
 /// The wrong citations of clauses of the contract and of the engine.
 pub(super) fn broken_in(files: &[File]) -> Vec<String> {
-    let contract = Cited::new("contract", &document("contract.md"));
-    let engine = Cited::new("engine", &document("engine.md"));
+    let contract = Numbered::new("contract", &document("contract.md"));
+    let engine = Numbered::new("engine", &document("engine.md"));
     assert!(contract.clauses.len() > 150, "{} clauses", contract.clauses.len());
     assert!(engine.titles.len() > 10, "{} decisions", engine.titles.len());
     broken(files, &[contract, engine])
 }
 
 /// The citations of clauses that do not exist, or whose chapter has another title.
-fn broken(files: &[File], documents: &[Cited]) -> Vec<String> {
+fn broken(files: &[File], documents: &[Numbered]) -> Vec<String> {
     let mut broken = Vec::new();
     for File { path, text } in files {
         for document in documents {
@@ -281,26 +281,25 @@ fn broken(files: &[File], documents: &[Cited]) -> Vec<String> {
 }
 
 /// The constants that are a text of the contract, and whose comments cite only other clauses.
-fn elsewhere(File { path, text }: &File, contract: &Cited) -> Vec<String> {
+fn elsewhere(File { path, text }: &File, contract: &Numbered) -> Vec<String> {
     let mut found = Vec::new();
     let mut comment = String::new();
     for (line, at) in text.lines().zip(1..) {
         if line.trim_start().starts_with("///") {
-            comment = format!("{comment}{line}\n");
+            comment = comment + line + "\n";
             continue;
         }
+        let citations = cited(&std::mem::take(&mut comment), contract.word);
         let value = line.split_once(": &str = \"").and_then(|(_, rest)| rest.strip_suffix("\";"));
-        let cited = cited(&std::mem::take(&mut comment), contract.word);
-        let Some(quoted) = value.map(|value| format!("`{value}`")) else { continue };
+        let Some(value) = value.filter(|_| !citations.is_empty()) else { continue };
         // The names of headers are in lower case in code.
-        let has = |clause: &String| clause.to_lowercase().contains(&quoted.to_lowercase());
-        let clauses = cited.iter().map(|citation| contract.clauses.get(&citation.number));
-        if !cited.is_empty()
-            && contract.clauses.values().any(has)
-            && !clauses.into_iter().any(|clause| clause.is_none_or(has))
-        {
-            let (word, number) = (contract.word, &cited[0].number);
-            found.push(format!("{path}:{at}: {quoted} is not in {word} {number}"));
+        let quoted = format!("`{value}`").to_lowercase();
+        let has = |clause: &String| clause.to_lowercase().contains(&quoted);
+        let is_cited =
+            citations.iter().any(|citation| contract.clauses.get(&citation.number).is_none_or(has));
+        if !is_cited && contract.clauses.values().any(has) {
+            let (word, number) = (contract.word, &citations[0].number);
+            found.push(format!("{path}:{at}: `{value}` is not in {word} {number}"));
         }
     }
     found
@@ -343,7 +342,7 @@ fn every_citation_leads_to_a_clause() {
 /// A constant that is a text of the contract cites the clause of that text.
 #[test]
 fn texts_cite_their_clauses() {
-    let contract = Cited::new("contract", &document("contract.md"));
+    let contract = Numbered::new("contract", &document("contract.md"));
     let found: Vec<_> = files(root()).iter().flat_map(|file| elsewhere(file, &contract)).collect();
     assert_none(&found, "texts of the contract that cite another clause:");
 }
@@ -417,13 +416,13 @@ fn the_checks_find_faults() {
     assert_eq!(texts, expected.map(|(number, text)| (number.to_owned(), text.to_owned())));
     assert_eq!(chapters(law).into_iter().collect::<Vec<_>>(), [("1".to_owned(), "b c".to_owned())]);
     let file = |text: &str| File { path: "src/a.rs".to_owned(), text: text.to_owned() };
-    let cited_in = |text: &str| broken(&[file(text)], &[Cited::new("law", law)]);
+    let cited_in = |text: &str| broken(&[file(text)], &[Numbered::new("law", law)]);
     assert_eq!(cited_in("// law 1.2\n// Law 1.3\n"), ["src/a.rs:2: there is no law 1.3"]);
     assert_eq!(cited_in("// law 1, 1.2\n// \"b\": a\n"), [] as [&str; 0]);
     assert_eq!(cited_in("// law 1.2 \"c\"\n"), ["src/a.rs:1: law 1 is \"b c\""]);
     let text_of = |number: &str| {
         let text = format!("/// law {number}\nconst A: &str = \"b c\";\n");
-        elsewhere(&file(&text), &Cited::new("law", law))
+        elsewhere(&file(&text), &Numbered::new("law", law))
     };
     assert_eq!(text_of("1.1"), [] as [&str; 0]);
     assert_eq!(text_of("1.2"), ["src/a.rs:2: `b c` is not in law 1.2"]);
