@@ -30,7 +30,8 @@ impl Figdex {
         let interval = |(low, high)| NumberInterval::new(Some(low), Some(high)).ok();
         // The strike is the first of `Attribute::NUMBERS`.
         let numbers = [question.strikes.and_then(interval), None, None];
-        let mut filters = Filters { numbers, include_unlisted_equities: true, ..Filters::default() };
+        let mut filters =
+            Filters { numbers, include_unlisted_equities: true, ..Filters::default() };
         for (property, value) in question.values {
             let known = self.catalogue.vocabulary().admit(*property, value);
             filters.known.require(known.context("the universe has no such value")?);
