@@ -7,7 +7,7 @@ use figdex_index::{Catalogue, Fetched, Meter, Vocabulary};
 use figdex_opensearch::Generation;
 use tokio::time::Instant;
 
-use super::rows::Rows;
+use super::rows::FoundRows;
 use super::turn::Turns;
 use super::which::Engine;
 use crate::callers::error::ApiError;
@@ -68,9 +68,8 @@ pub(crate) trait Batch: Send + Sync + Sized + 'static {
     /// asked for first, so that no half of a reply is written in vain.
     fn write(
         &self,
-        rows: Rows<'_>,
-        rest: &Self::Rest,
-        answers: &Self::Answers,
+        rows: FoundRows<'_>,
+        found: &(Self::Rest, Self::Answers),
         meter: &Meter,
     ) -> Option<Pieces>;
 }
@@ -90,13 +89,13 @@ impl Engine {
         self,
         turns: Turns<'_>,
         mut question: Q,
-        write: impl Fn(&Q, Rows<'_>, Q::Answer) -> T + Send + 'static,
+        write: impl Fn(&Q, FoundRows<'_>, Q::Answer) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         match self {
             Self::Local(index) => {
                 let work = move |meter: &Meter| {
                     let answer = question.here(&index, meter)?;
-                    Ok(answer.map(|answer| write(&question, Rows::Here(&index), answer)))
+                    Ok(answer.map(|answer| write(&question, FoundRows::Here(&index), answer)))
                 };
                 turns.work(work).await
             }
@@ -104,7 +103,7 @@ impl Engine {
                 let id = request::id();
                 let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
                 let (rows, answer) = question.there(cluster).await?;
-                Ok(write(&question, Rows::Fetched(&rows), answer))
+                Ok(write(&question, FoundRows::Fetched(&rows), answer))
             }
         }
     }
@@ -128,9 +127,8 @@ impl Engine {
                         let answers = questions.here(&index, meter)?;
                         found = answers.map(|answers| (rest, answers));
                     }
-                    Ok(found.as_ref().and_then(|(rest, answers)| {
-                        batch.write(Rows::Here(&index), rest, answers, meter)
-                    }))
+                    let rows = FoundRows::Here(&index);
+                    Ok(found.as_ref().and_then(|found| batch.write(rows, found, meter)))
                 };
                 turns.work(work).await
             }
@@ -145,9 +143,9 @@ impl Engine {
                 let id = request::id();
                 let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
                 let (rows, answers) = questions.there(cluster).await?;
-                let write = move |meter: &Meter| {
-                    Ok(batch.write(Rows::Fetched(&rows), &rest, &answers, meter))
-                };
+                let found = (rest, answers);
+                let write =
+                    move |meter: &Meter| Ok(batch.write(FoundRows::Fetched(&rows), &found, meter));
                 turns.work(write).await
             }
         }

@@ -26,6 +26,6 @@ pub(crate) use self::answer::{Batch, BatchRead};
 pub(crate) use self::list::ListQuestions;
 pub(crate) use self::lookups::{LookedUp, Lookups};
 pub(crate) use self::questions::{Example, OneInstrument, PageQuestion, Suggestions};
-pub(crate) use self::rows::Rows;
+pub(crate) use self::rows::FoundRows;
 pub(crate) use self::turn::Turns;
 pub use self::which::Engine;

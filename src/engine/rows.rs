@@ -6,14 +6,14 @@ use figdex_index::{Catalogue, Fetched, Hit, Row, RowSource};
 
 /// The rows of an answer, wherever they are.
 #[derive(Clone, Copy)]
-pub(crate) enum Rows<'a> {
+pub(crate) enum FoundRows<'a> {
     /// In the index on this machine.
     Here(&'a Catalogue),
     /// Fetched from a cluster for this answer.
     Fetched(&'a Fetched),
 }
 
-impl RowSource for Rows<'_> {
+impl RowSource for FoundRows<'_> {
     fn row(&self, hit: Hit) -> Row<'_> {
         match self {
             Self::Here(index) => index.row(hit),

@@ -8,8 +8,6 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Caller;
-use crate::callers::error::OpenError;
 use crate::engine::{Example, Turns};
 use crate::gate::call::{Head, head};
 use crate::request::Route;
@@ -25,23 +23,21 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(head: Head, state: Arc<State>) -> Response {
-    let answer = async |caller| answer(caller, &state).await;
-    gate::open(&state, head, Route::About, None, answer).await
-}
-
-async fn answer(caller: Caller, state: &State) -> Result<Vec<u8>, OpenError> {
-    let engine = state.engine();
-    let identifiers = Identifiers::of(state.settings());
-    // A block is decompressed, as for one instrument.
-    let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
-    let of = engine.clone();
-    let asked = engine.ask(turns, Example, move |_, _, example| {
-        let manifest = of.manifest();
-        let sources = manifest.sources.iter();
-        let is_sample = sources.map(|source| source.name.as_str()).eq(SAMPLE);
-        let mut out = Vec::new();
-        wire::about(&mut out, manifest, is_sample, example.as_ref(), identifiers);
-        out
-    });
-    Ok(asked.await?)
+    gate::open(&state, head, Route::About, None, async |caller| {
+        let engine = state.engine();
+        let identifiers = Identifiers::of(state.settings());
+        // A block is decompressed, as for one instrument.
+        let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
+        let of = engine.clone();
+        let asked = engine.ask(turns, Example, move |_, _, example| {
+            let manifest = of.manifest();
+            let sources = manifest.sources.iter();
+            let is_sample = sources.map(|source| source.name.as_str()).eq(SAMPLE);
+            let mut out = Vec::new();
+            wire::about(&mut out, manifest, is_sample, example.as_ref(), identifiers);
+            out
+        });
+        Ok(asked.await?)
+    })
+    .await
 }

@@ -9,7 +9,6 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Caller;
 use crate::callers::error::OpenError;
 use crate::callers::limits::Span;
 use crate::engine::Turns;
@@ -25,21 +24,19 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
-    let answer = async |caller| answer(caller, &query, &state).await;
-    gate::open(&state, head, Route::Facets, Some(Span::Suggest), answer).await
-}
-
-async fn answer(caller: Caller, query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
-    let (engine, settings) = (state.engine(), state.settings());
-    let request = FacetsRequest::parse(query, engine.vocabulary(), settings.unknown_enum);
-    let request = request.map_err(OpenError::Invalid)?;
-    let FacetsRequest { question, limit, is_impossible } = request;
-    if is_impossible {
-        return Ok(write(engine.vocabulary(), &question, limit, None));
-    }
-    let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
-    let asked = engine.ask(turns, question, move |question: &FacetQuestion, _, found| {
-        write(of.vocabulary(), question, limit, Some(&found))
-    });
-    Ok(asked.await?)
+    gate::open(&state, head, Route::Facets, Some(Span::Suggest), async |caller| {
+        let (engine, settings) = (state.engine(), state.settings());
+        let request = FacetsRequest::parse(&query, engine.vocabulary(), settings.unknown_enum);
+        let request = request.map_err(OpenError::Invalid)?;
+        let FacetsRequest { question, limit, is_impossible } = request;
+        if is_impossible {
+            return Ok(write(engine.vocabulary(), &question, limit, None));
+        }
+        let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
+        let asked = engine.ask(turns, question, move |question: &FacetQuestion, _, found| {
+            write(of.vocabulary(), question, limit, Some(&found))
+        });
+        Ok(asked.await?)
+    })
+    .await
 }

@@ -9,7 +9,6 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Caller;
 use crate::callers::error::OpenError;
 use crate::engine::{OneInstrument, Turns};
 use crate::gate::call::{Head, head};
@@ -24,30 +23,27 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(figi: String, head: Head, state: Arc<State>) -> Response {
-    let answer = async |caller| answer(caller, &figi, &state).await;
-    gate::open(&state, head, Route::Instrument, None, answer).await
-}
-
-/// The instrument and its family as JSON, or only the family for the FIGI of a share class or of a
-/// composite without a row.
-async fn answer(caller: Caller, figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
-    let figi = Figi::parse(figi);
-    let figi =
-        figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
-    let identifiers = Identifiers::of(state.settings());
-    // Heavy work: a block is decompressed, and a family may have many rows.
-    let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
-    let asked = state.engine().ask(turns, OneInstrument(figi), move |_, rows, found| {
-        let (own, family) = found?;
-        let mut out = Vec::new();
-        match own {
-            Some((hit, instrument)) => {
-                request::add_rows(1);
-                wire::instrument(&mut out, &rows, (hit, &instrument), &family, identifiers);
+    gate::open(&state, head, Route::Instrument, None, async |caller| {
+        let figi = Figi::parse(&figi);
+        let figi =
+            figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
+        let identifiers = Identifiers::of(state.settings());
+        // Heavy work: a block is decompressed, and a family may have many rows.
+        let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
+        let asked = state.engine().ask(turns, OneInstrument(figi), move |_, rows, found| {
+            let (own, family) = found?;
+            let mut out = Vec::new();
+            match own {
+                Some((hit, instrument)) => {
+                    request::add_rows(1);
+                    wire::instrument(&mut out, &rows, (hit, &instrument), &family, identifiers);
+                }
+                // The FIGI of a share class, or of a composite without a row.
+                None => wire::family(&mut out, &rows, &family),
             }
-            None => wire::family(&mut out, &rows, &family),
-        }
-        Some(out)
-    });
-    asked.await?.ok_or(OpenError::NotFound("No instrument has this FIGI."))
+            Some(out)
+        });
+        asked.await?.ok_or(OpenError::NotFound("No instrument has this FIGI."))
+    })
+    .await
 }

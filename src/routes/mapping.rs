@@ -14,7 +14,7 @@ use crate::callers::error::ApiError;
 use crate::callers::limits::{ROW_UNITS, units_of_body};
 use crate::callers::version::Version;
 use crate::config::UnknownEnum;
-use crate::engine::{Batch, BatchRead, LookedUp, Lookups, Rows, Turns};
+use crate::engine::{Batch, BatchRead, FoundRows, LookedUp, Lookups, Turns};
 use crate::gate::call::{Admitted, Call, Incoming, incoming};
 use crate::gate::{Action, Body};
 use crate::http::pieces::Pieces;
@@ -105,9 +105,8 @@ impl Batch for MappingBatch {
 
     fn write(
         &self,
-        rows: Rows<'_>,
-        jobs: &Vec<CheckedJob>,
-        LookedUp { ranges, hits }: &LookedUp,
+        rows: FoundRows<'_>,
+        (jobs, LookedUp { ranges, hits }): &(Vec<CheckedJob>, LookedUp),
         meter: &Meter,
     ) -> Option<Pieces> {
         let Self { version, admitted, state, .. } = self;

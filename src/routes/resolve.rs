@@ -11,7 +11,7 @@ use super::with;
 use crate::callers::error::OpenError;
 use crate::callers::limits::standing::Standing;
 use crate::callers::limits::{JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS};
-use crate::engine::{Batch, BatchRead, ListQuestions, Rows, Turns};
+use crate::engine::{Batch, BatchRead, FoundRows, ListQuestions, Turns};
 use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
 use crate::gate::{Body, Forms, Listed};
 use crate::http::pieces::Pieces;
@@ -117,9 +117,8 @@ impl Batch for ListBatch {
 
     fn write(
         &self,
-        rows: Rows<'_>,
-        outline: &Outline,
-        resolutions: &Vec<Resolution>,
+        rows: FoundRows<'_>,
+        (outline, resolutions): &(Outline, Vec<Resolution>),
         meter: &Meter,
     ) -> Option<Pieces> {
         let Outline { options, columns, has_jobs, inputs } = outline;

@@ -8,8 +8,6 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Caller;
-use crate::callers::error::OpenError;
 use crate::callers::version::Version;
 use crate::gate::call::{Head, head};
 use crate::request::Route;
@@ -23,21 +21,15 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(version: Version, head: Head, state: Arc<State>) -> Response {
-    let answer = async |caller| answer(caller, version, &state).await;
-    gate::open(&state, head, Route::Schema(version), None, answer).await
-}
-
-/// The document. It is made for each request, which is heavy work: it takes a millisecond, in which
-/// many small answers could be made.
-async fn answer(
-    caller: Caller,
-    version: Version,
-    state: &Arc<State>,
-) -> Result<Vec<u8>, OpenError> {
-    let (engine, shared) = (state.engine(), state.clone());
-    let make = move || {
-        let per_request = shared.limits().per_request;
-        openapi::document(version, shared.settings(), per_request, engine.vocabulary())
-    };
-    Ok(state.pools().schema.run(caller, make).await?)
+    gate::open(&state, head, Route::Schema(version), None, async |caller| {
+        let (engine, shared) = (state.engine(), state.clone());
+        // It is made for each request, which is heavy work: it takes a millisecond, in which many small
+        // answers could be made.
+        let make = move || {
+            let per_request = shared.limits().per_request;
+            openapi::document(version, shared.settings(), per_request, engine.vocabulary())
+        };
+        Ok(state.pools().schema.run(caller, make).await?)
+    })
+    .await
 }

@@ -10,14 +10,13 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Caller;
 use crate::callers::error::ApiError;
 use crate::callers::limits::{INLINE_BODY_BYTES_MAX, PAGES_MAX, units_of_body};
 use crate::callers::version::Version;
 use crate::config::{SearchEnvelope, Settings, UnknownEnum};
-use crate::engine::{PageQuestion, Rows, Turns};
-use crate::gate::call::{Incoming, incoming};
-use crate::gate::{Action, Body};
+use crate::engine::{FoundRows, PageQuestion, Turns};
+use crate::gate::Action;
+use crate::gate::call::{Call, Incoming, incoming};
 use crate::state::State;
 use crate::wire::{
     Checked, Cursor, INVALID_START, QueryDigest, SearchRequest, SearchResult, Several,
@@ -57,43 +56,35 @@ async fn handle(
     state: Arc<State>,
 ) -> Response {
     gate::pass(&state, request, endpoint.action(version), async |call| {
-        let caller = call.admitted.caller;
-        answer(caller, endpoint, version, call.body.read().await?, &state).await
+        let Call { admitted, body } = call;
+        let body = body.read().await?;
+        let (engine, turns) = (state.engine(), Turns::new(&state.pools().answers, admitted.caller));
+        let read_at_once = if body.len() > INLINE_BODY_BYTES_MAX { 0 } else { INLINE_UNITS_MAX };
+        let (of, shared) = (engine.clone(), state.clone());
+        let read = move |meter: &Meter| {
+            if meter.charge(units_of_body(&body)).is_err() {
+                return Ok(None);
+            }
+            AskedPage::read(endpoint, version, &body, of.vocabulary(), shared.settings()).map(Some)
+        };
+        let asked = turns.beyond(read_at_once).work(read).await?;
+        let envelope = state.settings().search_envelope;
+        let AskedPage { question, query, pages } = match asked {
+            Ok(asked) => asked,
+            Err(result) => return Ok(written(version, envelope, &Fetched::default(), &result)),
+        };
+        let write =
+            move |_: &PageQuestion, rows: FoundRows<'_>, (page, total): (Page<Place>, _)| {
+                request::add_rows(page.hits.len());
+                let next = page.next.filter(|_| pages < PAGES_MAX);
+                let next = next.map(|place| Cursor { pages, place }.encode(query));
+                let result = SearchResult::Rows { hits: page.hits, next, total };
+                written(version, envelope, &rows, &result)
+            };
+        // Common words match many rows.
+        engine.ask(turns.beyond(endpoint.inline_units()), question, write).await
     })
     .await
-}
-
-/// The answer to a body. Common words match many rows, so that it may wait for a turn.
-async fn answer(
-    caller: Caller,
-    endpoint: Endpoint,
-    version: Version,
-    body: Body,
-    state: &Arc<State>,
-) -> Result<Vec<u8>, ApiError> {
-    let (engine, turns) = (state.engine(), Turns::new(&state.pools().answers, caller));
-    let read_at_once = if body.len() > INLINE_BODY_BYTES_MAX { 0 } else { INLINE_UNITS_MAX };
-    let (of, shared) = (engine.clone(), state.clone());
-    let read = move |meter: &Meter| {
-        if meter.charge(units_of_body(&body)).is_err() {
-            return Ok(None);
-        }
-        AskedPage::read(endpoint, version, &body, of.vocabulary(), shared.settings()).map(Some)
-    };
-    let asked = turns.beyond(read_at_once).work(read).await?;
-    let envelope = state.settings().search_envelope;
-    let AskedPage { question, query, pages } = match asked {
-        Ok(asked) => asked,
-        Err(result) => return Ok(written(version, envelope, &Fetched::default(), &result)),
-    };
-    let write = move |_: &PageQuestion, rows: Rows<'_>, (page, total): (Page<Place>, _)| {
-        request::add_rows(page.hits.len());
-        let next = page.next.filter(|_| pages < PAGES_MAX);
-        let next = next.map(|place| Cursor { pages, place }.encode(query));
-        let result = SearchResult::Rows { hits: page.hits, next, total };
-        written(version, envelope, &rows, &result)
-    };
-    engine.ask(turns.beyond(endpoint.inline_units()), question, write).await
 }
 
 fn written(

@@ -9,7 +9,6 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Caller;
 use crate::callers::error::OpenError;
 use crate::callers::limits::Span;
 use crate::engine::{Suggestions, Turns};
@@ -25,25 +24,23 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
-    let answer = async |caller| answer(caller, &query, &state).await;
-    gate::open(&state, head, Route::Suggest, Some(Span::Suggest), answer).await
-}
-
-async fn answer(caller: Caller, query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
-    let (engine, settings) = (state.engine(), state.settings());
-    let request = SuggestRequest::parse(query, engine.vocabulary(), settings.unknown_enum);
-    let request = request.map_err(OpenError::Invalid)?;
-    let SuggestRequest { suggest, limit, is_impossible } = request;
-    if is_impossible {
-        let text = suggest.keywords.text();
-        return Ok(written((&Fetched::default(), engine.vocabulary()), text, &[]));
-    }
-    let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
-    let question = Suggestions { suggest, limit, begun: Begun::default() };
-    let asked = engine.ask(turns, question, move |question: &Suggestions, rows, found| {
-        written((&rows, of.vocabulary()), question.suggest.keywords.text(), &found)
-    });
-    Ok(asked.await?)
+    gate::open(&state, head, Route::Suggest, Some(Span::Suggest), async |caller| {
+        let (engine, settings) = (state.engine(), state.settings());
+        let request = SuggestRequest::parse(&query, engine.vocabulary(), settings.unknown_enum);
+        let request = request.map_err(OpenError::Invalid)?;
+        let SuggestRequest { suggest, limit, is_impossible } = request;
+        if is_impossible {
+            let text = suggest.keywords.text();
+            return Ok(written((&Fetched::default(), engine.vocabulary()), text, &[]));
+        }
+        let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
+        let question = Suggestions { suggest, limit, begun: Begun::default() };
+        let asked = engine.ask(turns, question, move |question: &Suggestions, rows, found| {
+            written((&rows, of.vocabulary()), question.suggest.keywords.text(), &found)
+        });
+        Ok(asked.await?)
+    })
+    .await
 }
 
 fn written(rows: (&impl RowSource, &Vocabulary), text: &str, found: &[Suggestion]) -> Vec<u8> {

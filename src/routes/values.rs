@@ -9,7 +9,6 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Caller;
 use crate::callers::error::ApiError;
 use crate::callers::version::Version;
 use crate::engine::Turns;
@@ -30,7 +29,19 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 
 async fn handle(version: Version, key: String, request: Incoming, state: Arc<State>) -> Response {
     gate::pass(&state, request, Action::Values(version), async |call| {
-        answer(call.admitted.caller, version, &key, &state).await
+        if key == "idType" {
+            return Ok(wire::values(id_types(version)));
+        }
+        let property =
+            Property::from_name(&key).filter(|property| version.has_values_of(*property));
+        let property = property.ok_or(ApiError::BadRequest)?;
+        let engine = state.engine();
+        let write = move |meter: &Meter| {
+            let values = engine.vocabulary().values(property);
+            let is_allowed = meter.charge(VALUE_UNITS * values.len() as u64).is_ok();
+            Ok(is_allowed.then(|| wire::values(values)))
+        };
+        Turns::new(&state.pools().answers, call.admitted.caller).work(write).await
     })
     .await
 }
@@ -38,26 +49,6 @@ async fn handle(version: Version, key: String, request: Incoming, state: Arc<Sta
 /// Units of work of writing a value. So a serving thread writes about 4,000: a few times as many as
 /// any property has in known data. No request can make them more: only the data can.
 const VALUE_UNITS: u64 = 6;
-
-async fn answer(
-    caller: Caller,
-    version: Version,
-    key: &str,
-    state: &State,
-) -> Result<Vec<u8>, ApiError> {
-    if key == "idType" {
-        return Ok(wire::values(id_types(version)));
-    }
-    let property = Property::from_name(key).filter(|property| version.has_values_of(*property));
-    let property = property.ok_or(ApiError::BadRequest)?;
-    let engine = state.engine();
-    let write = move |meter: &Meter| {
-        let values = engine.vocabulary().values(property);
-        let is_allowed = meter.charge(VALUE_UNITS * values.len() as u64).is_ok();
-        Ok(is_allowed.then(|| wire::values(values)))
-    };
-    Turns::new(&state.pools().answers, caller).work(write).await
-}
 
 /// The idTypes of a version, sorted like all lists of values (contract 7.4, 7.6).
 fn id_types(version: Version) -> impl Iterator<Item = &'static str> {

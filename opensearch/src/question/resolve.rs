@@ -82,3 +82,32 @@ impl Generation {
         Ok(corrections.finish(found))
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "http")]
+mod tests {
+    use super::*;
+    use crate::cluster_of_tests::{Cluster, wait_for};
+
+    /// engine 8: the decision is metered, and gives the same results in a turn as at once.
+    #[test]
+    fn the_decision_is_metered() {
+        let cluster = Cluster::of_one_instrument();
+        let generation = cluster.open();
+        let policy = Policy::parse(["composite"], generation.vocabulary()).unwrap();
+        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let questions = vec![Question::text("BBG000BLNNH6", generation.vocabulary(), None); 3];
+        let readings = || ReadingLookups::new(&questions, &policy, bounds);
+        let found: Vec<_> = (0..3).map(|place| ["0", "1", "2"][place]).collect();
+        let mut answer = cluster.found();
+        answer["hits"]["hits"][0]["matched_queries"] = found.into();
+        cluster.answer("_search", 200, answer.to_string());
+        let located = wait_for(generation.fetch(&readings(), None)).unwrap();
+        let decide = |units| generation.decide(readings(), &located, &Meter::of(units));
+        assert_eq!(decide(100).err(), Some(TakesMore));
+        let corrections = decide(10_000).unwrap();
+        let results = wait_for(generation.correct(corrections, None)).unwrap();
+        assert_eq!(results.len(), 3);
+        assert!(results.iter().all(|result| result.hits.len() == 1), "{results:?}");
+    }
+}
