@@ -41,7 +41,7 @@ fn copy_with_a_faulty_crate(copy: &Path) {
         ("Cargo.toml", manifest.to_owned()),
         ("src/lib.rs", format!("//! {citation}: {phrase}.\n\nmod a;\nmod b;\n")),
         ("src/a.rs", format!("use crate::b::B;\n\n// ({paper}).\npub struct A(B);\n")),
-        ("src/b.rs", "use crate::a::A;\n\npub struct B(Box<A>);\n".to_owned()),
+        ("src/b.rs", "use crate::a::A;\n\npub struct B(Box<A>);\nstruct A;\n".to_owned()),
     ] {
         fs::write(copy.join("extra").join(name), text).unwrap();
     }
@@ -68,6 +68,7 @@ fn every_check_sees_a_new_crate() {
     copy_with_a_faulty_crate(copy);
     for (tool, argument, found) in [
         ("circles", None, "extra/src: a circle of 2: a, b"),
+        ("circles", None, "extra/src: the type A stands 2 times: a, b"),
         ("plain-english", None, "extra/src/lib.rs:1: "),
         ("papers", Some("--links"), "CONTRIBUTING.md: there is no "),
     ] {
