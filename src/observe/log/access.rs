@@ -1,6 +1,7 @@
-//! A fast format for the lines of requests. Each answer waits until its line is formatted, and the
-//! formats of `tracing-subscriber` take a third of the time to answer a request for one FIGI. The
-//! lines are the same as theirs, without colours.
+//! A fast format for the lines of requests. Each answer waits until its line is formatted. A line
+//! takes 3,100 instructions here and 10,500 in the format of `tracing-subscriber`; as JSON 3,400 and
+//! 16,600 (callgrind). An answer for one FIGI takes 25,800 with its line. The lines are the same as
+//! those of the library, without colours.
 
 use std::fmt::{self, Debug, Write as _};
 
