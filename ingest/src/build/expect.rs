@@ -205,12 +205,12 @@ impl Job {
                 Some(_) => return Err(format!("{} must be a text", property.name())),
             }
         }
-        let mut filters = Filters::default();
-        filters.include_unlisted_equities = match take("includeUnlistedEquities") {
+        let include_unlisted_equities = match take("includeUnlistedEquities") {
             Some(Value::Bool(flag)) => flag,
             None => false,
             Some(_) => return Err("includeUnlistedEquities must be true or false".to_owned()),
         };
+        let mut filters = Filters { include_unlisted_equities, ..Filters::default() };
         for (slot, number) in filters.numbers.iter_mut().zip(Attribute::NUMBERS) {
             *slot = numbers(number.name(), take(number.name()))?;
         }
