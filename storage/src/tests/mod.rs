@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use figdex_index::{
-    Address, BuildOptions, Builder, Catalogue, Figi, Instrument, Manifest, RowSource as _,
-};
+use figdex_index::{BuildOptions, Builder, Catalogue, Figi, Instrument, Manifest, RowSource as _};
+use figdex_io::Address;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
