@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use figdex_index::{BuildRecord, Publication};
+use figdex_storage::Following;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -14,7 +15,6 @@ use crate::capacity::budget::Budget;
 use crate::capacity::pool::Pools;
 use crate::config::Settings;
 use crate::engine::Engine;
-use crate::engine::copy::{CopyStatus, WatchedCopy};
 use crate::observe::Observer;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
@@ -36,7 +36,7 @@ pub struct State {
     /// The last build of the index, as the index folder has it.
     last_build: Mutex<Option<BuildRecord>>,
     /// Set when the index is a copy of one in object storage.
-    copy: OnceLock<WatchedCopy>,
+    copy: OnceLock<Arc<Mutex<Following>>>,
     /// Set when clients are served over TLS.
     tls: OnceLock<Arc<Tls>>,
     /// The settings at the start. Those of `limits` may have changed since.
@@ -134,14 +134,14 @@ impl State {
     }
 
     /// Notes that the index is a copy of one in object storage.
-    pub(crate) fn copies(&self, copy: WatchedCopy) {
+    pub(crate) fn copies(&self, copy: Arc<Mutex<Following>>) {
         // Set once, at the start.
         let _ = self.copy.set(copy);
     }
 
     /// The relation of the copy to the storage; `None` when the index is not a copy.
-    pub(crate) fn copy_status(&self) -> Option<CopyStatus> {
-        self.copy.get().map(|copy| copy())
+    pub(crate) fn copy_status(&self) -> Option<Following> {
+        self.copy.get().map(|copy| copy.lock().clone())
     }
 
     /// Notes the certificate with which clients are served.

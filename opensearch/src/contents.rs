@@ -6,7 +6,7 @@ use figdex_index::{Facet, FacetQuestion, Filters, Instrument, Property, Search};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::client::{Error as ClientError, Request};
+use crate::client::{CallError, Request};
 use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::patience::patiently;
@@ -115,12 +115,12 @@ impl Generation {
         }
         let index = self.index();
         let malformed = |what: &str| -> Error {
-            ClientError::Malformed { host: index.to_owned(), what: what.to_owned() }.into()
+            CallError::Malformed { host: index.to_owned(), what: what.to_owned() }.into()
         };
         let stats: Stats = self.client().ask(&Request::get(&[index, "_stats", "store"])).await?;
         if stats.shards.failed > 0 {
             let what = "a part of the index cannot be asked".to_owned();
-            return Err(ClientError::Unavailable { host: index.to_owned(), what }.into());
+            return Err(CallError::Unavailable { host: index.to_owned(), what }.into());
         }
         let (shards, replicas) = ("index.number_of_shards", "index.number_of_replicas");
         let found = settings(self.client(), index, &format!("{shards},{replicas}")).await?;

@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// A call failed.
     #[error(transparent)]
-    Client(#[from] client::Error),
+    Client(#[from] client::CallError),
     /// The local index cannot be read.
     #[error(transparent)]
     Index(#[from] figdex_index::Error),
@@ -105,8 +105,8 @@ impl Error {
     /// Whether asking again later may help.
     pub fn is_temporary(&self) -> bool {
         match self {
-            Self::Client(error @ client::Error::Refused { .. }) => error.is_of_full_disks(),
-            Self::Client(client::Error::Unavailable { .. }) => true,
+            Self::Client(error @ client::CallError::Refused { .. }) => error.is_of_full_disks(),
+            Self::Client(client::CallError::Unavailable { .. }) => true,
             _ => false,
         }
     }

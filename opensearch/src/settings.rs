@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::client::{Client, Request, Result};
+use crate::client::{CallResult, Client, Request};
 
 /// The settings of an index, by their names.
 pub(crate) type IndexSettings = BTreeMap<String, String>;
@@ -18,7 +18,7 @@ pub(crate) async fn settings(
     client: &Client,
     name: &str,
     wanted: &str,
-) -> Result<BTreeMap<String, IndexSettings>> {
+) -> CallResult<BTreeMap<String, IndexSettings>> {
     #[derive(Deserialize)]
     struct WithSettings {
         #[serde(default)]

@@ -112,7 +112,7 @@ async fn answer(
             tokio::spawn(reload::index::follow(state.clone(), index, for_index));
         }
         Followed::Storage { cache, opened, replica } => {
-            state.copies(replica.standings());
+            state.copies(replica.following());
             let place = cache.clone();
             tokio::task::spawn_blocking(move || warm(&opened, &place));
             tokio::spawn(reload::scrub::follow(state.clone(), cache.clone()));
@@ -234,7 +234,7 @@ async fn fetched(
     listeners: &Listeners,
     replica: &mut Replica,
 ) -> anyhow::Result<Catalogue> {
-    let standings = replica.standings();
+    let following = replica.following();
     let observer = Observer::new(Arc::default(), config.settings.logged());
     let bounds = ConnectionBounds { drain_wait: Duration::ZERO, ..config.settings.connections };
     let (stop, stopping) = watch::channel(());
@@ -250,11 +250,11 @@ async fn fetched(
         clients = clients.with_tls(tls.clone());
     }
     tracing::info!("answering health and metrics on {}, until there is an index", clients.place()?);
-    let service = starting::service(&standings, listeners.operators.is_none());
+    let service = starting::service(&following, listeners.operators.is_none());
     tokio::spawn(serve(clients, service, observer.clone(), bounds, stopped()));
     if let Some(operators) = &listeners.operators {
         let bounds = ConnectionBounds { drain_wait: Duration::ZERO, ..ADMIN_CONNECTIONS };
-        let service = starting::service(&standings, true);
+        let service = starting::service(&following, true);
         let observer = observer.for_operators();
         tokio::spawn(serve(operators.shared()?, service, observer, bounds, stopped()));
     }

@@ -11,10 +11,8 @@
 //! | `which` | the engine: an index on this machine, or one in a cluster |
 //! | `rows` | the rows of an answer, in the index or fetched from a cluster |
 //! | `turn` | work that is done at once, or else in a turn |
-//! | `copy` | the copy of an index in object storage |
 
 mod answer;
-pub(crate) mod copy;
 mod list;
 mod lookups;
 mod questions;

@@ -8,13 +8,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use figdex_index::{Catalogue, Error as IndexError, chain};
 use figdex_io::{StorageAddress, escaped_path};
-use figdex_storage::{
-    Copied, Error, FollowState, Following, Look, Replica as Copy, StorageSettings, Store,
-};
+use figdex_storage::{Copied, Error, Following, Look, Replica as Copy, StorageSettings, Store};
+use parking_lot::Mutex;
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;
-use crate::engine::copy::{CopyStatus, WatchedCopy};
 use crate::state::State;
 
 /// The time between two looks at what is published.
@@ -30,9 +28,9 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    pub(crate) fn standings(&self) -> WatchedCopy {
-        let following = self.copy.following();
-        Arc::new(move || standing(&following.lock()))
+    /// The relation of the copy to the storage, which following changes.
+    pub(crate) fn following(&self) -> Arc<Mutex<Following>> {
+        self.copy.following()
     }
 
     /// The generation that is in the copy, whether or not the storage answers; `None` when one has to
@@ -58,25 +56,6 @@ impl Replica {
                 return catalogue;
             }
         }
-    }
-}
-
-fn standing(following: &Following) -> CopyStatus {
-    let (state, reason) = match &following.state {
-        FollowState::Current => ("current", None),
-        FollowState::Fetching => ("fetching", None),
-        FollowState::Behind(reason) => ("behind", Some(reason.clone())),
-        FollowState::Unknown(reason) => ("unknown", Some(reason.clone())),
-    };
-    CopyStatus {
-        state,
-        reason,
-        published: following.published,
-        behind: following.behind_since.map(|since| since.elapsed()).unwrap_or_default(),
-        fetched_bytes: following.fetched_bytes,
-        reused_bytes: following.reused_bytes,
-        missing_bytes: following.missing_bytes,
-        failures: following.failures,
     }
 }
 

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use figdex_index::Manifest;
+use figdex_storage::Following;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use warp::Filter;
@@ -17,7 +18,6 @@ use warp::reply::Response;
 
 use super::with;
 use crate::callers::error::ApiError;
-use crate::engine::copy::CopyStatus;
 use crate::gate;
 use crate::gate::reply::JSON;
 use crate::request::Route;
@@ -59,12 +59,12 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 /// The relation of the copy to the storage.
-pub(super) fn storage(copy: &CopyStatus) -> Value {
+pub(super) fn storage(copy: &Following) -> Value {
     json!({
-        "state": copy.state,
-        "reason": copy.reason,
+        "state": copy.state.name(),
+        "reason": copy.state.reason(),
         "published": copy.published,
-        "behind_seconds": copy.behind.as_secs(),
+        "behind_seconds": copy.behind().as_secs(),
         "fetched_bytes": copy.fetched_bytes,
         "missing_bytes": copy.missing_bytes,
     })

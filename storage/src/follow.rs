@@ -58,6 +58,26 @@ pub enum FollowState {
     Unknown(String),
 }
 
+impl FollowState {
+    /// The state in one word, for people and monitors.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Fetching => "fetching",
+            Self::Behind(_) => "behind",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The reason why the copy is behind, or why that is not known.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Current | Self::Fetching => None,
+            Self::Behind(reason) | Self::Unknown(reason) => Some(reason),
+        }
+    }
+}
+
 /// The facts about a copy that operators ask for.
 #[derive(Clone, Debug)]
 pub struct Following {
@@ -75,6 +95,13 @@ pub struct Following {
     pub missing_bytes: u64,
     /// The number of looks that have failed since the start.
     pub failures: u64,
+}
+
+impl Following {
+    /// The time for which the copy has not been known to be current.
+    pub fn behind(&self) -> Duration {
+        self.behind_since.map(|since| since.elapsed()).unwrap_or_default()
+    }
 }
 
 /// The result of a look.

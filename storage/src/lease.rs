@@ -33,7 +33,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 
 /// The content of the lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Body {
+struct LeaseText {
     /// The random number of the publisher.
     publisher: String,
     /// For people: the machine and the process.
@@ -59,7 +59,7 @@ impl Lease {
         await_end_of_others(store).await?;
         let mut random = [0; 16];
         getrandom::fill(&mut random).expect("the system has random numbers");
-        let mut body = Body { publisher: hex(&random), who: who(), beat: 0 };
+        let mut body = LeaseText { publisher: hex(&random), who: who(), beat: 0 };
         write(store, &body).await?;
         sleep(SETTLED).await;
         match read(store).await? {
@@ -170,14 +170,14 @@ async fn await_end_of_others(store: &Store) -> Result<()> {
     Ok(())
 }
 
-async fn read(store: &Store) -> Result<Option<Body>> {
+async fn read(store: &Store) -> Result<Option<LeaseText>> {
     let Some(text) = store.read(LEASE, SMALL_BYTES_MAX).await? else { return Ok(None) };
     // What cannot be read is of nobody who renews it.
-    let unknown = Body { publisher: String::new(), who: "unknown".to_owned(), beat: 0 };
+    let unknown = LeaseText { publisher: String::new(), who: "unknown".to_owned(), beat: 0 };
     Ok(Some(serde_json::from_slice(&text).unwrap_or(unknown)))
 }
 
-async fn write(store: &Store, body: &Body) -> Result<()> {
+async fn write(store: &Store, body: &LeaseText) -> Result<()> {
     let text = serde_json::to_vec(body).expect("its fields are texts and a number");
     store.write(LEASE, text.into()).await
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use self::filled::Filled;
 use self::part_writer::PartWriter;
-use self::values::Values;
+use self::values::PropertyValues;
 use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::folder::{BuildLock, sync};
@@ -66,7 +66,7 @@ pub struct Builder {
     options: BuildOptions,
     part: Option<PartWriter>,
     parts: Vec<PartEntry>,
-    values: Values,
+    values: PropertyValues,
     exchanges: BTreeMap<String, String>,
     filled: Filled,
     last: Option<Figi>,
@@ -96,7 +96,7 @@ impl Builder {
             options,
             part: None,
             parts: Vec::new(),
-            values: Values::default(),
+            values: PropertyValues::default(),
             exchanges: BTreeMap::new(),
             filled: Filled::default(),
             last: None,

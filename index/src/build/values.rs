@@ -12,14 +12,14 @@ const SIGNS_AROUND: usize = 4;
 
 /// The values of each property.
 #[derive(Default)]
-pub(super) struct Values {
+pub(super) struct PropertyValues {
     of_properties: [BTreeSet<String>; Property::COUNT],
     /// The bytes and the signs that they take in the manifest.
     bytes: usize,
     signs: usize,
 }
 
-impl Values {
+impl PropertyValues {
     pub(super) fn add(&mut self, property: Property, value: &str) {
         let values = &mut self.of_properties[property as usize];
         if !values.contains(value) {
@@ -82,8 +82,8 @@ mod tests {
     /// The room that values take is counted as a manifest writes them.
     #[test]
     fn values_are_counted_as_they_are_written() {
-        let text = |values: &Values| toml::to_string(&values.lists()).unwrap();
-        let mut values = Values::default();
+        let text = |values: &PropertyValues| toml::to_string(&values.lists()).unwrap();
+        let mut values = PropertyValues::default();
         values.add(Property::SecurityType, "Common Stock");
         let (before, empty) = (text(&values), (values.bytes, values.signs));
         for number in 0..1_000 {

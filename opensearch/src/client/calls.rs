@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::error::is_block;
 use super::hosts::Hosts;
 use super::running::Running;
-use super::{Error, Failure, HostState, Reply, Request, Result, Wire};
+use super::{CallError, CallResult, Failure, HostState, Reply, Request, Wire};
 
 /// The most characters of a text of the cluster that a message repeats.
 const REPEATED_CHARS_MAX: usize = 300;
@@ -95,11 +95,11 @@ impl Client {
     /// Sends a request and reads the answer to it.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when no host answered in time, [`Error::Refused`] when the cluster
-    /// refused the request, and [`Error::Malformed`] when the answer is not what was expected.
-    pub async fn ask<T: DeserializeOwned>(&self, request: &Request<'_>) -> Result<T> {
+    /// [`CallError::Unavailable`] when no host answered in time, [`CallError::Refused`] when the cluster
+    /// refused the request, and [`CallError::Malformed`] when the answer is not what was expected.
+    pub async fn ask<T: DeserializeOwned>(&self, request: &Request<'_>) -> CallResult<T> {
         let (host, answer) = self.send(request).await?;
-        serde_json::from_slice(&answer.body).map_err(|error| Error::Malformed {
+        serde_json::from_slice(&answer.body).map_err(|error| CallError::Malformed {
             host: self.hosts.name(host),
             what: format!(
                 "not the JSON that {request} should give ({})",
@@ -111,14 +111,14 @@ impl Client {
     /// Sends a request to one host after the other until one answers. A host that does not answer for
     /// [`SECOND_HOST_WAIT`] is not waited for alone. A request that changes something is sent again only
     /// when it cannot have been received.
-    async fn send(&self, request: &Request<'_>) -> Result<(usize, Reply)> {
+    async fn send(&self, request: &Request<'_>) -> CallResult<(usize, Reply)> {
         let deadline = Instant::now() + request.time_max;
         let place = timeout_at(deadline, self.places.acquire()).await;
         let _place = match place {
             Ok(place) => place.expect("the semaphore is never closed"),
             Err(_) => {
                 let what = "too many other calls are waiting for the cluster".to_owned();
-                return Err(Error::Unavailable { host: self.hosts.all(), what });
+                return Err(CallError::Unavailable { host: self.hosts.all(), what });
             }
         };
         let (mut hosts, mut last) = (self.hosts.in_turn().into_iter(), None);
@@ -147,7 +147,7 @@ impl Client {
                 for (host, time) in running.left() {
                     self.hosts.failed(host, time);
                     let what = format!("no answer within {:?}", request.time_max);
-                    last = Some(Error::Unavailable { host: self.hosts.name(host), what });
+                    last = Some(CallError::Unavailable { host: self.hosts.name(host), what });
                 }
                 break;
             };
@@ -163,25 +163,25 @@ impl Client {
                 }
                 Err(Failure::Answer(what)) => {
                     self.hosts.failed(host, time);
-                    return Err(Error::Malformed { host: name(), what });
+                    return Err(CallError::Malformed { host: name(), what });
                 }
                 Err(Failure::Connection { what, was_sent }) => {
                     self.hosts.failed(host, time);
-                    last = Some(Error::Unavailable { host: name(), what: self.quoted(&what) });
+                    last = Some(CallError::Unavailable { host: name(), what: self.quoted(&what) });
                     if was_sent && !request.is_safe {
                         break;
                     }
                 }
             }
         }
-        Err(last.unwrap_or_else(|| Error::Unavailable {
+        Err(last.unwrap_or_else(|| CallError::Unavailable {
             host: self.hosts.all(),
             what: "the address has no host".to_owned(),
         }))
     }
 
     /// The answer, if its status says that the request was carried out.
-    fn accepted(&self, host: String, request: &Request<'_>, answer: Reply) -> Result<Reply> {
+    fn accepted(&self, host: String, request: &Request<'_>, answer: Reply) -> CallResult<Reply> {
         let Reply { status, body } = answer;
         if (200..300).contains(&status) {
             return Ok(Reply { status, body });
@@ -194,12 +194,12 @@ impl Client {
         let (kind, reason) = (self.quoted(&kind), self.quoted(&reason));
         Err(match status {
             429 if is_block(&kind) => {
-                Error::Refused { host, status, kind, reason, what: request.to_string() }
+                CallError::Refused { host, status, kind, reason, what: request.to_string() }
             }
             429 | 502..=504 => {
-                Error::Unavailable { host, what: format!("status {status} {kind} {reason}") }
+                CallError::Unavailable { host, what: format!("status {status} {kind} {reason}") }
             }
-            _ => Error::Refused { host, status, kind, reason, what: request.to_string() },
+            _ => CallError::Refused { host, status, kind, reason, what: request.to_string() },
         })
     }
 }

@@ -1,11 +1,11 @@
 //! The errors of calls. They name the host and what it said, never a header or a body.
 
 /// A result of this crate.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub type CallResult<T, E = CallError> = std::result::Result<T, E>;
 
 /// The reason why a call has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum CallError {
     /// Nothing answered, or the cluster cannot answer now. Asking again later may help.
     #[error("{host} does not answer: {what}")]
     Unavailable {
@@ -44,7 +44,7 @@ pub enum Error {
     Settings(String),
 }
 
-impl Error {
+impl CallError {
     /// Whether the answer has another form than was expected.
     pub fn is_malformed(&self) -> bool {
         matches!(self, Self::Malformed { .. })

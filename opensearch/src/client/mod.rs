@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use figdex_io::ClusterAddress;
 
 pub use self::calls::Client;
-pub use self::error::{Error, Result};
+pub use self::error::{CallError, CallResult};
 #[cfg(feature = "http")]
 use self::http::connect;
 pub use self::pauses::Pauses;
@@ -58,7 +58,7 @@ impl Client {
     ///
     /// # Errors
     /// When a file of the settings cannot be read or used.
-    pub fn new(address: &ClusterAddress, settings: &ClientSettings) -> Result<Self> {
+    pub fn new(address: &ClusterAddress, settings: &ClientSettings) -> CallResult<Self> {
         let (wire, secrets) = connect(address, settings)?;
         Ok(Self::over(wire, secrets, address, settings.calls_max))
     }
@@ -69,6 +69,6 @@ impl Client {
 fn connect(
     address: &ClusterAddress,
     _settings: &ClientSettings,
-) -> Result<(Box<dyn Wire>, Vec<String>)> {
-    Err(Error::settings(format!("{address}: this program was built without clusters")))
+) -> CallResult<(Box<dyn Wire>, Vec<String>)> {
+    Err(CallError::settings(format!("{address}: this program was built without clusters")))
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::client::{Client, Error as ClientError, Pauses, Request};
+use crate::client::{CallError, Client, Pauses, Request};
 use crate::error::{Error, Result};
 use crate::patience::Patience;
 use crate::question::{Found, some_by_figi};
@@ -235,7 +235,7 @@ pub(super) async fn check(
     let Count { count, shards } = client.ask(&Request::get(&[index, "_count"])).await?;
     if shards.successful != shards.total {
         let what = format!("{} of {} shards answer", shards.successful, shards.total);
-        return Err(ClientError::Unavailable { host: index.to_owned(), what }.into());
+        return Err(CallError::Unavailable { host: index.to_owned(), what }.into());
     }
     if count != documents {
         let what = format!("{count} documents instead of {documents}");

@@ -7,7 +7,7 @@ use figdex_index::{Facet, FacetCounts, FacetQuestion, Facets, Level, bounded_ter
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::client::Error as ClientError;
+use crate::client::CallError;
 use crate::error::Result;
 use crate::generation::Generation;
 
@@ -49,7 +49,7 @@ impl Generation {
             "aggs": aggregations,
         });
         let mut found = self.found(&body, values * BUCKET_BYTES / super::ROW_BYTES, id).await?;
-        let malformed = |what: String| ClientError::Malformed { host: self.index.clone(), what };
+        let malformed = |what: String| CallError::Malformed { host: self.index.clone(), what };
         let total = found.total();
         let mut counts = Vec::with_capacity(question.facets.len());
         for facet in &question.facets {
@@ -65,7 +65,7 @@ impl Generation {
                 Ok((places.get(&key).copied().ok_or_else(unknown)?, doc_count))
             };
             let mut values: Vec<(u32, u64)> =
-                counted.buckets.into_iter().map(value).collect::<Result<_, ClientError>>()?;
+                counted.buckets.into_iter().map(value).collect::<Result<_, CallError>>()?;
             if counted.sum_other_doc_count > 0 {
                 return Err(malformed(format!("not all values of {}", facet.name())).into());
             }

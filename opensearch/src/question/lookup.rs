@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::filters::conditions;
 use super::{Document, all, any, number, question};
-use crate::client::Error as ClientError;
+use crate::client::CallError;
 use crate::error::Result;
 use crate::generation::Generation;
 use crate::schema::field;
@@ -127,7 +127,7 @@ impl Generation {
                 for name in &document.matched_queries {
                     let place = name.parse::<usize>().ok();
                     let of_lookup = place.and_then(|place| hits.get_mut(place));
-                    let of_lookup = of_lookup.ok_or_else(|| ClientError::Malformed {
+                    let of_lookup = of_lookup.ok_or_else(|| CallError::Malformed {
                         host: self.index.clone(),
                         what: "a document with the name of a query that was not asked".to_owned(),
                     })?;
@@ -202,7 +202,7 @@ impl Generation {
     /// The number of bytes that are left for rows after one of them.
     fn rest_of(&self, bytes_left: usize, stored: &Stored) -> Result<usize> {
         let rest = bytes_left.checked_sub(stored.bytes());
-        Ok(rest.ok_or_else(|| ClientError::Malformed {
+        Ok(rest.ok_or_else(|| CallError::Malformed {
             host: self.index.clone(),
             what: format!("more than the {ROWS_BYTES_MAX} bytes of rows that one request may have"),
         })?)

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use self::lookup::{Located, LookupBounds};
-use crate::client::{Error as ClientError, Request};
+use crate::client::{CallError, Request};
 use crate::error::Result;
 use crate::generation::Generation;
 use crate::schema::field;
@@ -104,7 +104,7 @@ impl Document {
     pub(crate) fn stored(&self, index: &str) -> Result<Stored> {
         let bytes = self.fields.instrument.first().and_then(|text| STANDARD.decode(text).ok());
         let stored = bytes.and_then(Stored::read);
-        Ok(stored.ok_or_else(|| ClientError::Malformed {
+        Ok(stored.ok_or_else(|| CallError::Malformed {
             host: index.to_owned(),
             what: "a document without the instrument that this version of Figdex stores".to_owned(),
         })?)
@@ -160,7 +160,7 @@ impl Generation {
             request = request.on_behalf_of(id);
         }
         let answer: SeveralAnswers = self.client.ask(&request).await?;
-        let malformed = |what: String| ClientError::Malformed { host: self.index.clone(), what };
+        let malformed = |what: String| CallError::Malformed { host: self.index.clone(), what };
         if answer.responses.len() != bodies.len() {
             return Err(malformed("answers to fewer questions than were asked".to_owned()).into());
         }
@@ -180,14 +180,14 @@ impl Generation {
         let figi = instrument.row().figi();
         if last.is_some_and(|last| figi <= last) {
             let what = format!("the document of {figi}, which was on an earlier page");
-            return Err(ClientError::Malformed { host: self.index.clone(), what }.into());
+            return Err(CallError::Malformed { host: self.index.clone(), what }.into());
         }
         Ok(figi)
     }
 
-    fn failed_shard(&self) -> ClientError {
+    fn failed_shard(&self) -> CallError {
         let what = "a part of the index cannot be asked".to_owned();
-        ClientError::Unavailable { host: self.index.clone(), what }
+        CallError::Unavailable { host: self.index.clone(), what }
     }
 }
 

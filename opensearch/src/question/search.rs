@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::matching::{Matching, ranks, score, tier_of};
 use super::{Found, by_rank, number, question};
-use crate::client::Error as ClientError;
+use crate::client::CallError;
 use crate::error::Result;
 use crate::generation::Generation;
 use crate::schema::field;
@@ -113,7 +113,7 @@ impl Generation {
     /// The rows of a page, with their tiers.
     fn tiered(&self, found: Found) -> Result<Vec<(Tier, Stored)>> {
         let documents = found.hits.hits.iter().map(|document| {
-            let tier = document.score.and_then(tier_of).ok_or_else(|| ClientError::Malformed {
+            let tier = document.score.and_then(tier_of).ok_or_else(|| CallError::Malformed {
                 host: self.index.clone(),
                 what: format!("the score {:?}, which no tier has", document.score),
             })?;
@@ -129,7 +129,7 @@ impl Generation {
             // The words that fit into a question are nearly always enough to find nothing.
             let body = question(matching.query(Vec::new()), 1);
             if !self.found(&body, 1, None).await?.hits.hits.is_empty() {
-                return Err(ClientError::TooManyWords.into());
+                return Err(CallError::TooManyWords.into());
             }
         }
         Ok(matching)
@@ -162,7 +162,7 @@ impl Generation {
         struct Number {
             value: Option<f64>,
         }
-        let malformed = |error: serde_json::Error| ClientError::Malformed {
+        let malformed = |error: serde_json::Error| CallError::Malformed {
             host: self.index.clone(),
             what: format!(
                 "aggregations without numbers ({})",

@@ -1,12 +1,12 @@
 //! The metrics of an index that is a copy of one in object storage.
 
+use figdex_storage::Following;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::family::{counters, gauges};
-use crate::engine::copy::CopyStatus;
 
 /// Adds the metrics of a copy.
-pub(super) fn register(page: &mut Registry, status: &CopyStatus) {
+pub(super) fn register(page: &mut Registry, status: &Following) {
     let one = |value: u64| counters::<String, 0>([([], value)]);
     let now = |value: u64| gauges::<String, 0>([([], value)]);
     if let Some(published) = status.published {
@@ -14,7 +14,7 @@ pub(super) fn register(page: &mut Registry, status: &CopyStatus) {
         page.register("storage_published_generation", help, now(published));
     }
     let help = "Time since the copy was last known to be what is published; 0 while it is";
-    let behind = now(status.behind.as_secs());
+    let behind = now(status.behind().as_secs());
     page.register_with_unit("storage_behind", help, Unit::Seconds, behind);
     let help = "Number of looks at object storage that failed, or found what is refused";
     page.register("storage_failures", help, one(status.failures));

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use figdex_build_info::{COMMIT, VERSION};
 use figdex_index::{BuildRecord, BuildResult, Uses};
+use figdex_storage::Following;
 use jiff::Timestamp;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::family::Family;
@@ -17,7 +18,6 @@ use super::family::{Labels, counters, gauges};
 use super::{cluster, process, storage};
 use crate::callers::version::Version;
 use crate::capacity::budget::Use;
-use crate::engine::copy::CopyStatus;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
 use crate::state::State;
@@ -42,7 +42,7 @@ pub(crate) fn render(state: &State) -> String {
 }
 
 /// Renders the metrics of a server that has no index yet.
-pub(crate) fn render_starting(status: &CopyStatus) -> String {
+pub(crate) fn render_starting(status: &Following) -> String {
     let mut page = Registry::with_prefix("figdex");
     build(&mut page);
     storage::register(&mut page, status);

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use figdex_io::escaped_path;
 use reqwest::header::HeaderValue;
 
-use crate::client::{Error, Result};
+use crate::client::{CallError, CallResult};
 
 /// The most bytes of a file with a header.
 const AUTHORIZATION_BYTES_MAX: u64 = 16 << 10;
@@ -25,15 +25,15 @@ const SCHEMES: [&str; 3] = ["basic ", "bearer ", "apikey "];
 ///
 /// # Errors
 /// When the file cannot be read, or does not hold one line of printable text.
-pub(super) fn read(path: &Path) -> Result<HeaderValue> {
+pub(super) fn read(path: &Path) -> CallResult<HeaderValue> {
     let given = path.to_string_lossy().to_lowercase();
     if SCHEMES.iter().any(|scheme| given.starts_with(scheme)) {
         let what = "the Authorization file: expected the name of a file that holds the value of \
                     the header, not the value";
-        return Err(Error::settings(what));
+        return Err(CallError::settings(what));
     }
     let fault = |what: String| {
-        Error::settings(format!("the Authorization file {}: {what}", escaped_path(path)))
+        CallError::settings(format!("the Authorization file {}: {what}", escaped_path(path)))
     };
     let mut text = String::new();
     let file = fs::File::open(path).map_err(|error| fault(error.to_string()))?;

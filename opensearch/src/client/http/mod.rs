@@ -15,7 +15,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Method, Url};
 
-use super::{ClientSettings, Error, Failure, Reply, Request, Result, Sending, Wire};
+use super::{CallError, CallResult, ClientSettings, Failure, Reply, Request, Sending, Wire};
 
 /// The most bytes of an answer that says what is wrong.
 const FAULT_BYTES_MAX: usize = 64 << 10;
@@ -41,7 +41,7 @@ struct Connections {
 pub(super) fn connect(
     address: &ClusterAddress,
     settings: &ClientSettings,
-) -> Result<(Box<dyn Wire>, Vec<String>)> {
+) -> CallResult<(Box<dyn Wire>, Vec<String>)> {
     let (mut headers, mut secrets) = (HeaderMap::new(), Vec::new());
     if let Some(path) = &settings.authorization_file {
         let value = authorization::read(path)?;
@@ -49,7 +49,7 @@ pub(super) fn connect(
         headers.insert(AUTHORIZATION, value);
     }
     let roots = match address.is_tls {
-        true => figdex_trust::roots(settings.ca_file.as_deref()).map_err(Error::settings)?,
+        true => figdex_trust::roots(settings.ca_file.as_deref()).map_err(CallError::settings)?,
         false => RootCertStore::empty(),
     };
     let http = reqwest::Client::builder()
@@ -63,13 +63,13 @@ pub(super) fn connect(
         .tls_backend_preconfigured(figdex_trust::tls(roots))
         .https_only(address.is_tls)
         .build()
-        .map_err(|error| Error::settings(chain(&error)))?;
+        .map_err(|error| CallError::settings(chain(&error)))?;
     let scheme = if address.is_tls { "https" } else { "http" };
     let base = |host: &ClusterHost| {
         let base = Url::parse(&format!("{scheme}://{host}/"));
-        base.map_err(|error| Error::settings(format!("{host}: {error}")))
+        base.map_err(|error| CallError::settings(format!("{host}: {error}")))
     };
-    let bases = address.hosts.iter().map(base).collect::<Result<_>>()?;
+    let bases = address.hosts.iter().map(base).collect::<CallResult<_>>()?;
     Ok((Box::new(Connections { http, bases }), secrets))
 }
 
@@ -80,7 +80,7 @@ impl Wire for Connections {
 }
 
 impl Connections {
-    async fn answer(&self, base: &Url, request: &Request<'_>) -> Result<Reply, Failure> {
+    async fn answer(&self, base: &Url, request: &Request<'_>) -> CallResult<Reply, Failure> {
         let mut call = self.http.request(method(request), url(request, base));
         if let Some((media_type, body)) = &request.body {
             let media_type = HeaderValue::from_static(media_type);

@@ -8,7 +8,7 @@ use figdex_io::ClusterAddress;
 use serde_json::{Value, json};
 
 use super::hosts_of_tests::{Host, client, client_with, read_request, with_status};
-use crate::client::{Client, ClientSettings, Error, Request};
+use crate::client::{CallError, Client, ClientSettings, Request};
 
 /// A question that must be answered within a second.
 fn question() -> Request<'static> {
@@ -16,7 +16,7 @@ fn question() -> Request<'static> {
 }
 
 /// Asks, which must end soon.
-fn ask(client: &Client, request: &Request<'_>) -> Result<Value, Error> {
+fn ask(client: &Client, request: &Request<'_>) -> Result<Value, CallError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let start = Instant::now();
     let answer = runtime.block_on(client.ask(request));
@@ -76,7 +76,7 @@ fn invalid_answers() {
 }
 
 /// As [`ask`], of which an object is expected.
-fn ask_object(client: &Client) -> Result<(), Error> {
+fn ask_object(client: &Client) -> Result<(), CallError> {
     #[derive(Debug, serde::Deserialize)]
     struct Expected {
         #[serde(rename = "hits")]
@@ -232,7 +232,7 @@ fn a_change_is_not_sent_twice() {
     let change = Request::post(&["_aliases"]).json(&json!({})).within(Duration::from_secs(1));
     let first = client(&[&cut, &whole]);
     let error = ask(&first, &change).unwrap_err();
-    assert!(matches!(error, Error::Unavailable { .. }), "{error}");
+    assert!(matches!(error, CallError::Unavailable { .. }), "{error}");
     assert_eq!((cut.connections(), whole.connections()), (1, 0));
     let absent = client(&[&Host::absent(), &whole]);
     assert_eq!(ask(&absent, &change).unwrap(), json!({}));
