@@ -86,6 +86,9 @@ impl Generation {
 #[cfg(test)]
 #[cfg(feature = "http")]
 mod tests {
+    use figdex_index::IdType;
+    use serde_json::json;
+
     use super::*;
     use crate::cluster_of_tests::{Cluster, wait_for};
 
@@ -96,11 +99,10 @@ mod tests {
         let generation = cluster.open();
         let policy = Policy::parse(["composite"], generation.vocabulary()).unwrap();
         let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
-        let questions = vec![Question::text("BBG000BLNNH6", generation.vocabulary(), None); 3];
+        let questions = vec![Question::given(IdType::BbGlobal, "BBG000BLNNH6", None); 3];
         let readings = || ReadingLookups::new(&questions, &policy, bounds);
-        let found: Vec<_> = (0..3).map(|place| ["0", "1", "2"][place]).collect();
         let mut answer = cluster.found();
-        answer["hits"]["hits"][0]["matched_queries"] = found.into();
+        answer["hits"]["hits"][0]["matched_queries"] = json!(["0", "1", "2"]);
         cluster.answer("_search", 200, answer.to_string());
         let located = wait_for(generation.fetch(&readings(), None)).unwrap();
         let decide = |units| generation.decide(readings(), &located, &Meter::of(units));
