@@ -8,7 +8,7 @@ mod suggesting;
 mod tls;
 
 use crate::support::cluster::{InCluster, wait_for};
-use figdex_opensearch::client::{Error, Request};
+use figdex_opensearch::client::{CallError, Request};
 use serde_json::Value;
 
 /// An index of the cluster; `None`, and a line that says so, without one.
@@ -21,7 +21,7 @@ fn in_cluster() -> Option<InCluster> {
 }
 
 /// Makes a call to the cluster.
-fn ask(cluster: &InCluster, request: Request<'_>) -> Result<Value, Error> {
+fn ask(cluster: &InCluster, request: Request<'_>) -> Result<Value, CallError> {
     wait_for(cluster.client.ask(&request))
 }
 
