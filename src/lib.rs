@@ -5,7 +5,8 @@
 //!
 //! | files | task |
 //! |---|---|
-//! | `main`, `commands` | reading the command line, and carrying out `serve`, `config`, `explain` and `keys` |
+//! | `main`, `commands` | the command line, and the commands: `serve`, `config`, `ready`,
+//! `explain`, `map` and `keys` |
 //! | `routes` | the paths, a file for each endpoint; `service` is made here |
 //! | `gate` | the checks before an endpoint, reading the body, and the answer in JSON |
 //! | `site` | the files of the page for people |

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// Answers and builds ask for many small pieces of memory (docs/dependencies.md).
+/// Answers and builds make many small allocations (docs/dependencies.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// A file's inode, size and times. The change time shows a new owner or mode too: a file that could
-/// not be read may be readable since.
+/// A file's inode, size and times. The change time also shows a new owner or mode: an unreadable
+/// file may have become readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     inode: u64,

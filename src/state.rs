@@ -30,21 +30,21 @@ pub struct State {
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
     is_stopping: AtomicBool,
-    /// The publication of which a file was found damaged.
+    /// The publication that has a damaged file.
     damaged: Mutex<Option<Publication>>,
     damage_found: Notify,
-    /// The last build of the index, as the index folder has it.
+    /// The last build of the index, from the index folder.
     last_build: Mutex<Option<BuildRecord>>,
     /// Set when the index is a copy of one in object storage.
     copy: OnceLock<Arc<Mutex<Following>>>,
     /// Set when clients are served over TLS.
     tls: OnceLock<Arc<Tls>>,
-    /// The settings at the start. Those of `limits` may have changed since.
+    /// The settings at the start. Those in `limits` may have changed since.
     settings: Settings,
 }
 
-/// The limits in force, which may change while the server runs. A request asks for them once and
-/// keeps them, so that the same limits apply to all of it.
+/// The limits in force. They may change while the server runs. A request gets them once and keeps
+/// them, so that the same limits apply to all of it.
 #[derive(Clone)]
 pub(crate) struct Limits {
     /// `None` when no request rate is limited.
@@ -54,10 +54,11 @@ pub(crate) struct Limits {
 }
 
 impl State {
-    /// A state that answers by this engine and has no keys.
+    /// A state that answers with this engine and has no keys.
     pub fn new(engine: impl Into<Engine>, mut settings: Settings) -> Self {
         let now = Instant::now().into_std();
-        // Taken out, because they may change: the limiter has those in force.
+        // The rates are taken out of the settings, because they may change: the limiter has the
+        // current ones.
         let limiter = settings.rates.take().map(|rates| Arc::new(Limiter::new(rates, now)));
         let limits = Limits { limiter, per_request: settings.per_request() };
         Self {
@@ -84,21 +85,21 @@ impl State {
         Self { keys, ..self }
     }
 
-    /// The current engine. A request asks for it once and keeps it, so that its answer is from one
-    /// generation.
+    /// The current engine. A request gets it once and keeps it, so that its whole answer is from
+    /// one generation.
     pub fn engine(&self) -> Engine {
         self.engine.read().clone()
     }
 
     /// Replaces the engine. The memory of the previous one is freed when the last request that uses
-    /// it is answered.
+    /// it has been answered.
     pub fn publish(&self, engine: impl Into<Engine>) {
         let before = std::mem::replace(&mut *self.engine.write(), engine.into());
-        // After the lock is released: freeing much memory takes a while.
+        // Dropped after the lock is released: freeing much memory takes a while.
         drop(before);
     }
 
-    /// Notes the signal to stop: from now on the server is not ready.
+    /// Records the signal to stop: from now on the server is not ready.
     pub(crate) fn stop(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
     }
@@ -107,18 +108,19 @@ impl State {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Notes that a file of a publication is damaged: it is not opened again unless a person asks.
+    /// Records that a file of a publication is damaged. The publication is not opened again unless
+    /// an operator sends SIGHUP.
     pub(crate) fn distrust(&self, publication: Publication) {
         *self.damaged.lock() = Some(publication);
         self.damage_found.notify_one();
     }
 
-    /// Whether a file of that publication was found damaged.
+    /// Whether a file of that publication is damaged.
     pub(crate) fn is_damaged(&self, publication: &Publication) -> bool {
         self.damaged.lock().as_ref() == Some(publication)
     }
 
-    /// Notes the last build of the index; `None` when its folder has no record of one.
+    /// Records the last build of the index; `None` when the folder has no record of one.
     pub(crate) fn note_last_build(&self, build: Option<BuildRecord>) {
         *self.last_build.lock() = build;
     }
@@ -133,7 +135,7 @@ impl State {
         self.damage_found.notified().await;
     }
 
-    /// Notes that the index is a copy of one in object storage.
+    /// Records that the index is a copy of one in object storage.
     pub(crate) fn copies(&self, copy: Arc<Mutex<Following>>) {
         // Set once, at the start.
         let _ = self.copy.set(copy);
@@ -144,13 +146,13 @@ impl State {
         self.copy.get().map(|copy| copy.lock().clone())
     }
 
-    /// Notes the certificate with which clients are served.
+    /// Records the certificate that clients are served with.
     pub(crate) fn serves_over(&self, tls: Arc<Tls>) {
         // Set once, at the start.
         let _ = self.tls.set(tls);
     }
 
-    /// The certificate with which clients are served.
+    /// The certificate that clients are served with.
     pub(crate) fn tls(&self) -> Option<&Tls> {
         self.tls.get().map(|tls| &**tls)
     }
@@ -185,8 +187,8 @@ impl State {
         self.limits.read().limiter.clone()
     }
 
-    /// Changes the limits. Without `rates`, no request rate is limited. What callers have used stays
-    /// counted ([`Limiter::with_rates`]), unless there were no rates before.
+    /// Changes the limits. Without `rates`, no request rate is limited. Requests that were counted
+    /// stay counted ([`Limiter::with_rates`]), unless there were no rates before.
     pub fn set_limits(&self, rates: Option<Rates>, per_request: PerRequest) {
         let now = Instant::now().into_std();
         let limiter = rates.map(|rates| match self.limiter() {

@@ -1,8 +1,8 @@
 //! A cheap client: one keep-alive connection, requests as ready bytes, answers read by their length
 //! into a reused buffer.
 //!
-//! It understands only as much of HTTP/1.1 as these servers use: its own cost is on both sides of a
-//! ratio and moves the ratio towards 1.
+//! It supports only the part of HTTP/1.1 that these servers use. Its own cost is on both sides of a
+//! ratio, and moves the ratio towards 1.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -96,7 +96,7 @@ pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
     .expect("a driver does not panic")
 }
 
-/// Sends `rate` requests a second, whether or not earlier ones are answered.
+/// Sends `rate` requests a second, without waiting for earlier answers.
 pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Result<Turn> {
     let count = (rate as f64 * time.as_secs_f64()).round() as u64;
     on_a_thread(load, move |load, connections| async move {

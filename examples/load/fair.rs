@@ -1,7 +1,7 @@
-//! One attacker next to eight quiet callers (engine 8): the lists that take most work, and large
-//! answers that it reads slowly, on many connections. The quiet callers send a fifth of what the machine can do,
-//! at a fixed rate, in blocks with the attacker and without it in turns. All callers are addresses of
-//! this machine, and in a second run keys.
+//! One attacker next to eight quiet callers (engine 8). On many connections, the attacker sends the
+//! most expensive lists, and reads large answers slowly. The quiet callers send a fifth of the
+//! machine's capacity at a fixed rate, in alternating blocks with and without the attacker. All
+//! callers are addresses of this machine, and in a second run keys.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -31,12 +31,12 @@ use crate::universe;
 /// The quiet callers.
 const QUIET: usize = 8;
 
-/// The part of the machine that they use together, and the most requests a second: people, or
-/// programs that ask now and then.
+/// The share of the machine's capacity that the quiet callers use together. `QUIET_RATE_MAX` is
+/// their maximum of requests a second: they are people, or programs that ask now and then.
 const QUIET_SHARE: f64 = 0.2;
 const QUIET_RATE_MAX: f64 = 200.0;
 
-/// The connections of the attacker: those that send lists, and those that read slowly.
+/// The connections of the attacker that send lists. `SLOW_READERS` is the number that read slowly.
 const LISTS: usize = 32;
 const SLOW_READERS: usize = 8;
 
@@ -47,17 +47,17 @@ const ATTACK_BEGINS: Duration = Duration::from_millis(500);
 const SLOW_BYTES: usize = 4 << 10;
 const SLOW_PAUSE: Duration = Duration::from_millis(200);
 
-/// The steps of a list have this many values together, which no row has.
+/// The number of values in the steps of a list. No row has any of them.
 const STEP_VALUES: usize = 100;
 
-/// The rows of the identifier that lists ask for.
+/// The number of rows of the identifier in the attacker's lists.
 const DEAR_ROWS: usize = 14_000;
 
 /// The jobs of a list, with a key and without.
 const JOBS: usize = 1_000;
 
-/// The bound on the quiet callers' p99 under attack: this many times their p99 without it, or this
-/// time if that is more.
+/// The bound on the quiet callers' p99 under attack: this multiple of their p99 without attack, or
+/// `P99_MS_MAX` if that is larger.
 const RATIO_MAX: f64 = 4.0;
 const P99_MS_MAX: f64 = 50.0;
 
@@ -99,7 +99,7 @@ pub(crate) fn run(flags: &FairFlags) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds an index of generated instruments, and of an identifier with about as many rows as a list
+/// Builds an index of generated instruments and one identifier with about as many rows as a list
 /// may ask for.
 fn build(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
     let dump = universe::dump(instruments, folder)?;
@@ -185,7 +185,7 @@ fn measure(
     Ok(refusals)
 }
 
-/// The body of the list that takes most work: identifiers with many rows, and steps whose values no
+/// The body of the most expensive list: identifiers with many rows, and steps with values that no
 /// row has.
 fn dearest_list(catalogue: &Catalogue, sample: &Sample, dear: &Ask) -> anyhow::Result<String> {
     let Ask::Mapping(dear) = dear else { anyhow::bail!("`dear` asks for a mapping") };
@@ -231,7 +231,7 @@ fn requests(
     for kind in quiet {
         kinds.push(Questions::new(&kind.ask, 2_000, sample, address)?.requests);
     }
-    // Each caller asks the kinds in turn, and each question is asked once.
+    // Each caller asks the kinds in turn, and each question is asked only once.
     let each = kinds.iter().map(|kind| kind.len()).min().unwrap_or(0) / (QUIET + 1);
     let of_caller = |caller: usize| {
         let numbers = (0..each).map(move |number| number * (QUIET + 1) + caller);
@@ -279,8 +279,8 @@ fn take_block(
     })
 }
 
-/// The statuses and latencies of the quiet callers: at a rate of each, or as fast as answers come. A
-/// latency begins when the request was due.
+/// The statuses and latencies of the quiet callers, at a fixed rate for each or as fast as answers
+/// come. A latency begins when the request was due.
 fn quiet_callers(
     requests: &Requests,
     addresses: &[Ipv4Addr],
@@ -322,7 +322,7 @@ fn quiet_callers(
     })
 }
 
-/// The number of questions that were passed over, so that each block has its own.
+/// The number of questions that were skipped, so that each block has different ones.
 static SENT: AtomicUsize = AtomicUsize::new(0);
 
 /// The attacker, at work until this is dropped.

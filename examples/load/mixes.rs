@@ -67,7 +67,7 @@ pub(crate) enum Against {
     WithoutFilter,
     /// Figdex, with requests for the first page.
     FirstPage,
-    /// Figdex, with the same requests: a control, whose ratio shows the noise of the machine.
+    /// Figdex, with the same requests. The ratio of this control shows the noise of the machine.
     Itself,
 }
 
@@ -114,8 +114,8 @@ pub(crate) struct Filter {
     pub(crate) bodies: Vec<serde_json::Map<String, serde_json::Value>>,
     #[serde(default = "one")]
     pub(crate) page: usize,
-    /// A number property for which each request has a different bound, so that no total comes
-    /// from the cache.
+    /// A number property with a different bound in each request, so that no total comes from the
+    /// cache.
     pub(crate) vary: Option<String>,
 }
 

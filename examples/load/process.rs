@@ -26,10 +26,10 @@ impl Cpu {
         Ok(Self(threads))
     }
 
-    /// The processor time of all threads since `before`, without threads that ended meanwhile.
+    /// The processor time of all threads since `before`, without threads that have ended.
     pub(crate) fn since(&self, before: &Self) -> Duration {
         let worked = self.0.iter().map(|(thread, time)| {
-            // A thread that is new since then counts from 0.
+            // A thread that started after `before` counts from 0.
             time.saturating_sub(before.0.get(thread).copied().unwrap_or_default())
         });
         worked.sum()
@@ -53,14 +53,14 @@ pub(crate) struct Others {
 
 impl Others {
     pub(crate) fn now() -> anyhow::Result<Self> {
-        // Without idle, waiting, and guest time, which is included in others.
+        // Idle and waiting time are left out, and so is guest time, which other fields include.
         let machine = ticks("/proc/stat", &[1, 2, 3, 6, 7, 8])?;
         // This program's name has no blank.
         let own = ticks("/proc/self/stat", &[13, 14])?;
         Ok(Self { since: Instant::now(), seconds: (machine - own) as f64 / TICKS })
     }
 
-    /// The mean number of cores that they have kept busy since then.
+    /// The mean number of cores that other programs have kept busy since then.
     pub(crate) fn cores_since(&self) -> anyhow::Result<f64> {
         Ok((Self::now()?.seconds - self.seconds).max(0.0) / self.since.elapsed().as_secs_f64())
     }

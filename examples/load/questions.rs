@@ -1,5 +1,5 @@
-//! Makes the requests of a case as bytes, and checks that they are answered correctly: a server
-//! that answers quickly with errors must not look fast.
+//! Makes the requests of a case as bytes, and checks their answers: a server that quickly answers
+//! with errors must not look fast.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,11 +17,12 @@ use crate::sample::Sample;
 /// Rows of a full page.
 const PAGE_ROWS: usize = 100;
 
-/// The number of further requests that are made only to be checked, when the measured ones must be
+/// The number of further requests that are only checked, for cases whose measured requests must be
 /// new to the server.
 const VARIED_CHECKED: usize = 16;
 
-/// The number of steps in which varying bounds ascend to 1. They all find nearly the same rows.
+/// The number of steps in which varying bounds rise to 1. All of these bounds find nearly the same
+/// rows.
 const VARIED_STEPS: f64 = 10_000.0;
 
 /// Requests of a kind, and the form of their answers.
@@ -243,7 +244,7 @@ fn text_request(path: &str, text: &str) -> Vec<u8> {
     get(&format!("{path}?query={}", text.replace(' ', "%20")))
 }
 
-/// The request for a page, whose cursor is found by reading the pages before it.
+/// The request for a page. Its cursor is found by reading the earlier pages.
 fn page_of(body: &Map<String, Json>, page: usize, address: SocketAddr) -> anyhow::Result<Vec<u8>> {
     let mut client = BlockingClient::to(address)?;
     let mut body = body.clone();

@@ -27,7 +27,7 @@ pub(crate) type Round = [Measured; 2];
 /// The figures of a turn.
 pub(crate) struct Measured {
     pub(crate) turn: Turn,
-    /// Processor time of all threads but the driver's for each answer, in microseconds.
+    /// Processor time for each answer, of all threads except the driver's, in microseconds.
     pub(crate) server_cpu_us: f64,
     pub(crate) background_per_second: f64,
 }
@@ -79,7 +79,7 @@ pub(crate) fn add(case: &Kind, rounds: &[Round]) -> Option<bool> {
     for cpu in sides(&|side| side.server_cpu_us) {
         match &case.background {
             None => print!(" {cpu:>6.0}"),
-            // A background load runs on the same threads, which have one time together.
+            // A background load runs on the same threads, so only their common time is known.
             Some(_) => print!(" {:>6}", "-"),
         }
     }

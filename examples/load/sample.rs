@@ -1,9 +1,9 @@
 //! A sample of the identifiers and words of an index, from one pass over all its instruments. It is
 //! the same each time.
 //!
-//! The number of rows of each value is counted, which needs memory. When there are many values, only
-//! those are counted whose hash ends in enough zeros. Unlisted equities are left out, because jobs do
-//! not find them.
+//! The number of rows of each value is counted, which needs memory. If there are many values, only
+//! those with enough zeros at the end of their hash are counted. Unlisted equities are left out,
+//! because jobs do not find them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -35,7 +35,7 @@ pub(crate) struct Sample {
 pub(crate) struct Value {
     pub(crate) text: String,
     pub(crate) hits: u32,
-    /// The values that all its rows share, by the property's number; `None` where they differ.
+    /// The values that all of its rows share, by the property's number; `None` if they differ.
     pub(crate) common: [Option<Box<str>>; Property::COUNT],
 }
 
@@ -101,8 +101,8 @@ impl Sample {
         }
     }
 
-    /// The values of a kind with this number of rows, in the order of their hashes. Only values whose
-    /// rows share the values of all properties in `shared`.
+    /// The values of a kind with this number of rows, ordered by their hashes. The rows of each
+    /// value must share the values of all properties in `shared`.
     pub(crate) fn values(
         &self,
         kind: IdType,

@@ -20,7 +20,7 @@ use warp::reply::Response;
 
 use crate::client;
 
-/// The maximum number of jobs of a request, also for the requests without a key here.
+/// The maximum number of jobs of a request. Here it also applies to requests without a key.
 const JOBS_PER_REQUEST: usize = 100;
 
 /// A service, and the observer of its requests.

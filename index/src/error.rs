@@ -59,7 +59,7 @@ pub enum Error {
         /// Its owner.
         owner: Owner,
     },
-    /// Root would make a folder that others must use.
+    /// Root would create a folder that others must use.
     #[error(transparent)]
     Shared(#[from] SharedFolder),
     /// No generation is older than the published one.
@@ -93,7 +93,7 @@ pub enum Error {
         /// The step that failed.
         source: Box<Error>,
     },
-    /// There is nothing to publish.
+    /// The build has no instruments to publish.
     #[error("no instrument was added: nothing is published")]
     Empty,
     /// Instruments must be added in ascending FIGI order, each once.
@@ -104,10 +104,10 @@ pub enum Error {
         /// The instrument that should have come earlier, or only once.
         next: Figi,
     },
-    /// A part exceeds a limit of its format. The build needs smaller parts.
+    /// A part exceeds a limit of its format. Build with smaller parts.
     #[error("a part of the index has too many {0}: build with smaller parts")]
     PartTooLarge(&'static str),
-    /// The description of the generation is larger than any that a server reads.
+    /// The manifest of the generation is larger than any that a server reads.
     #[error(
         "the manifest of this generation is too large: {0}. Each part takes 4 KB of it, each dump \
          its name and 120 bytes, and each allowed value itself: build with more memory, from fewer \
@@ -130,8 +130,8 @@ pub enum Error {
         /// The name of that property.
         property: &'static str,
     },
-    /// Two identifiers have the same hash under this seed, which happens once in a billion
-    /// builds. The build needs another seed.
+    /// Two identifiers have the same hash under this seed, which happens once in a billion builds.
+    /// Build again with another seed.
     #[error("two identifiers have the same hash: build again with another hash seed")]
     HashSeed,
     /// The answer takes more work than is allowed, or its caller has gone.

@@ -16,8 +16,8 @@
 //! | `part/beginnings` | the best rows of each short beginning | suggestions |
 //! | `part/extras` | identifiers, aliases and dates as they were given | export, one instrument |
 //!
-//! The segment also has a fast field for every property, number and day. Filters do not read
-//! them: `verify` compares the companions with them.
+//! The segment also has a fast field for every property, number and day. Filters do not read them;
+//! `verify` compares the companions with them.
 //!
 //! A [`Builder`] writes a generation and publishes it by one rename; a [`Catalogue`] opens it
 //! and answers. Questions are types ([`Lookup`], [`Search`], [`Filters`]) that cannot be

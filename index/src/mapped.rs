@@ -1,4 +1,4 @@
-//! Files mapped into memory, the only `unsafe` code of this library, and the numbers in them:
+//! Files mapped into memory (the only `unsafe` code of this library), and the numbers in them:
 //! little-endian, at any alignment.
 
 use std::fs::File;
@@ -16,13 +16,13 @@ impl Mapped {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
         #[expect(unsafe_code, reason = "mapping a file is unsafe by nature")]
-        // SAFETY: the files of a generation are written before it is opened, and afterwards
-        // only removed, which keeps the mapped pages. A file that somebody truncates, or a
-        // page that the disk cannot read, ends the process with SIGBUS (SECURITY.md).
+        // SAFETY: the files of a generation are complete before it is opened. Later they are only
+        // removed, which keeps the mapped pages. A file that somebody truncates, or a page that the
+        // disk cannot read, ends the process with SIGBUS (SECURITY.md).
         let map = unsafe { Mmap::map(&file) };
         let map = map.map_err(Error::io(path))?;
-        // Readers jump: without this advice the system fetches up to 8 MB around each place. It is
-        // only advice, so that a failure changes nothing but the speed.
+        // Reads jump around: without this advice the system fetches up to 8 MB around each of them.
+        // A failure to give the advice only costs speed.
         map.advise(Advice::Random).ok();
         Ok(Self(map))
     }

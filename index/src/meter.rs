@@ -5,14 +5,13 @@
 //! A unit is about ten nanoseconds of a release build whose index is in memory. A list of
 //! known length is charged before it is read.
 //!
-//! A meter is also the place where long work stops for others: the meter of a task in a [`Turn`]
-//! reports the work to it several times in a slice, and the turn may keep the task waiting there.
+//! A meter also lets long work pause for other callers: the meter of a task in a [`Turn`] reports
+//! the work to the turn several times per slice, and the turn may make the task wait.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The most units of an answer that is computed on a thread which serves all connections:
-/// a quarter of a millisecond.
+/// The most units of an answer on a thread that serves all connections: a quarter of a millisecond.
 pub const INLINE_UNITS_MAX: u64 = 25_600;
 
 /// The most units of a slice, after which a task returns to the queue of its pool: 20 ms.
@@ -21,7 +20,7 @@ pub const SLICE_UNITS: u64 = 2_000_000;
 /// The units between two reports to the turn: about two thirds of a millisecond.
 const REPORT_UNITS: u64 = 1 << 16;
 
-/// The items of a list that are charged together.
+/// The number of list items that are charged together.
 const CHARGED_ITEMS: usize = 64;
 
 /// The answer takes more work than its meter allows, or its caller has gone.
@@ -31,8 +30,8 @@ pub struct TakesMore;
 
 /// The turn of a task that does heavy work on a thread of a pool.
 pub trait Turn: Send + Sync {
-    /// Takes a report of work that was done, in units. It may return late: when the turn is needed
-    /// elsewhere, the task waits here until it has a turn again.
+    /// Takes a report of finished work, in units. If the turn is needed elsewhere, this blocks
+    /// until the task has a turn again.
     fn report(&self, units: u64);
 
     /// Whether the work should end, because its caller has gone.
@@ -44,12 +43,12 @@ pub struct Meter {
     units_max: u64,
     /// The units that may be charged before the next report.
     unchecked: Cell<u64>,
-    /// The units left after those.
+    /// The units that are left beyond those.
     reserve: Cell<u64>,
-    /// The units that the turn knows of.
+    /// The units that were reported to the turn.
     reported: Cell<u64>,
     is_over: Cell<bool>,
-    /// Whether [`Meter::within`] was asked for more units than the whole had left.
+    /// Whether [`Meter::within`] was asked for more units than the whole meter had left.
     is_short: bool,
     turn: Option<Arc<dyn Turn>>,
 }
@@ -97,8 +96,8 @@ impl Meter {
     /// Charges the work of a meter that was made with [`Meter::within`].
     ///
     /// # Errors
-    /// As [`Meter::charge`], and when the piece ended because the whole had too few units
-    /// left, rather than because it reached its bound.
+    /// The errors of [`Meter::charge`], also when the piece ended because the whole meter had too
+    /// few units left, not because the piece reached its bound.
     pub(crate) fn absorb(&self, piece: &Self) -> Result<(), TakesMore> {
         // The piece has reported this to the turn already.
         self.reported.set(self.reported.get() + piece.reported.get());
@@ -109,8 +108,8 @@ impl Meter {
     /// Charges work that is about to be done.
     ///
     /// # Errors
-    /// [`TakesMore`] when fewer units are left, or the turn is over; from then on every charge is
-    /// refused.
+    /// [`TakesMore`] when fewer units are left, or the turn is over. Every later charge is then
+    /// refused too.
     #[inline]
     pub fn charge(&self, units: u64) -> Result<(), TakesMore> {
         match self.unchecked.get().checked_sub(units) {
@@ -135,8 +134,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Refuses work that needs more units than are left, before it begins. It charges
-    /// nothing.
+    /// Refuses, in advance, work that needs more units than are left. Charges nothing.
     ///
     /// # Errors
     /// As [`Meter::charge`].
@@ -145,7 +143,7 @@ impl Meter {
         if units > self.left() { self.end() } else { Ok(()) }
     }
 
-    /// Checks that no charge was refused, for code that could not see each result.
+    /// Checks that no charge was refused, for code that cannot see the result of each charge.
     ///
     /// # Errors
     /// As [`Meter::charge`].
@@ -161,7 +159,7 @@ impl Meter {
         self.units_max - self.left()
     }
 
-    /// The units charged since the last report, which count as reported from now on.
+    /// The units charged since the last report. They count as reported from now on.
     pub fn unreported(&self) -> u64 {
         let units = self.spent().saturating_sub(self.reported.get());
         self.reported.set(self.reported.get() + units);
@@ -173,8 +171,8 @@ impl Meter {
         self.reserve.get() + self.unchecked.get()
     }
 
-    /// The items of a list, each charged with `units` units. The iterator ends early when a
-    /// charge is refused: ask [`Meter::check`] afterwards.
+    /// The items of a list, each charged with `units` units. The iterator ends early when a charge
+    /// is refused: call [`Meter::check`] afterwards.
     pub(crate) fn each<I: ExactSizeIterator>(&self, items: I, units: u64) -> Metered<'_, I> {
         Metered { meter: self, items, units, paid: 0 }
     }
@@ -187,12 +185,12 @@ impl Meter {
     }
 }
 
-/// The items of a list, as far as its meter allows.
+/// The items of a list, until the meter refuses a charge.
 pub(crate) struct Metered<'a, I> {
     meter: &'a Meter,
     items: I,
     units: u64,
-    /// The items that were charged and not returned yet.
+    /// The number of items that were charged and not yet returned.
     paid: usize,
 }
 

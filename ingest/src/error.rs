@@ -10,8 +10,8 @@ use figdex_io::{OutputError, Size, escaped, escaped_path, grouped, masked};
 use crate::report::wrong_answers::WrongAnswers;
 use crate::report::{Report, Tally};
 
-/// Why a build failed. Nothing is published and an earlier index stays, except with
-/// [`Error::Unreported`] and some errors of [`Error::Index`], whose messages say so.
+/// The reason why a build failed. Nothing is published and an earlier index stays. The exceptions
+/// are [`Error::Unreported`] and some errors of [`Error::Index`], whose messages say so.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An input cannot be read or parsed.
@@ -27,7 +27,7 @@ pub enum Error {
         /// The error message.
         what: String,
     },
-    /// Several inputs cannot be read; no row was read of any.
+    /// Several inputs cannot be read. No row of any input was read.
     #[error(
         "{} of {inputs} inputs cannot be read{}\ncorrect them, or leave out those that are not dumps",
         faults.len(), listed(faults)
@@ -116,7 +116,7 @@ pub enum Error {
         /// The error of the file.
         source: Box<Self>,
     },
-    /// The build must not write one of its files.
+    /// The build must not write one of its output files.
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The index could not be written.
@@ -124,7 +124,7 @@ pub enum Error {
     Index(#[from] figdex_index::Error),
 }
 
-/// The name of a file, without a password: it may be an address that was given in place of a file.
+/// The name of a file without a password: it may be an address that was given in place of a file.
 fn shown(name: &impl Display) -> String {
     masked(&name.to_string()).into_owned()
 }
@@ -134,7 +134,7 @@ impl Error {
         Self::Input { name: shown(name), line, what: what.into() }
     }
 
-    /// The error of a step that looks at all inputs; `None` when it found no faults.
+    /// The error of a step that examines all inputs; `None` without faults.
     pub(crate) fn of_inputs(mut faults: Vec<Self>, inputs: usize) -> Option<Self> {
         match faults.len() {
             0 | 1 => faults.pop(),
@@ -156,7 +156,7 @@ impl Error {
         move |source| Self::File { name, source }
     }
 
-    /// The report, if the build failed because of the rows that it read.
+    /// The report, if the rows of the inputs made the build fail.
     pub fn report(&self) -> Option<&Report> {
         match self {
             Self::TooManyRejects { report, .. }
@@ -175,7 +175,7 @@ impl Error {
         }
     }
 
-    /// The result of the build: refused if its dumps could be read and are not good enough.
+    /// The result of the build. It is *refused* if its dumps could be read but are not good enough.
     pub(crate) fn result(&self) -> BuildResult {
         match self {
             Self::TooManyRejects { .. }
@@ -194,7 +194,7 @@ impl Error {
         }
     }
 
-    /// Whether the message already says what is published, or that nothing was started.
+    /// Whether the message already says which generation is published, or that nothing was started.
     pub fn says_what_is_published(&self) -> bool {
         match self {
             Self::Space { .. }
@@ -213,7 +213,7 @@ impl Error {
     }
 }
 
-/// The message for a compressed file that ends too soon.
+/// The message for a compressed file that ends too early.
 pub(crate) const CUT_OFF: &str = "the compressed file is cut off: copy or download it again";
 
 /// The most inputs that a message names.
@@ -245,7 +245,7 @@ fn listed(faults: &[Error]) -> String {
     text
 }
 
-/// The commonest reasons, a line for each.
+/// The most common reasons, one per line.
 fn commonest(report: &Report) -> String {
     let reasons = report.commonest_reasons().into_iter();
     reasons
@@ -255,12 +255,12 @@ fn commonest(report: &Report) -> String {
         .collect()
 }
 
-/// The largest share of rejected rows, in per cent, that a limit is proposed for. Beyond it the dump
-/// is more likely broken, or of another layout.
+/// The largest share of rejected rows, in per cent, for which a limit is proposed. With more, the
+/// dump is probably broken or has another layout.
 const PROPOSED_PERCENT_MAX: f64 = 20.0;
 
-/// The advice about too many rejected rows: the limit that would let them pass, if that is sensible,
-/// and what it would mean.
+/// The advice about too many rejected rows: the limit that would admit them, if that is sensible,
+/// and its effect.
 fn advice(report: &Report) -> String {
     let (rejected, read) = report.rejected_of_read();
     let percent = rejected as f64 * 100.0 / read.max(1) as f64;
@@ -270,7 +270,7 @@ fn advice(report: &Report) -> String {
              `figdex-ingest inspect`, and correct the dumps or describe them with --columns"
         );
     }
-    // The next whole number leaves room for a few more tomorrow.
+    // The next whole number leaves room for a few more rejected rows tomorrow.
     let limit = percent.floor() + 1.0;
     format!(
         "correct the dumps, or publish without these rows with --max-rejects {limit}%: their \

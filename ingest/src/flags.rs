@@ -200,7 +200,7 @@ pub struct PublishFlags {
 }
 
 impl DivisionFlags {
-    /// The flag that was given, if there is one.
+    /// The given flag, if there is one.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             ("--shards", self.shards.is_some()),
@@ -210,7 +210,7 @@ impl DivisionFlags {
         given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
     }
 
-    /// The flag that was given and is only for a cluster, if there is one.
+    /// The given flag that applies only to a cluster, if there is one.
     pub fn of_shards(&self) -> Option<&'static str> {
         self.given().filter(|flag| *flag != "--grace")
     }

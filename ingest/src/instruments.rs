@@ -1,5 +1,5 @@
-//! Reads the instruments of one dump without building an index: each row as a build reads it,
-//! before it merges rows of one FIGI.
+//! Reads the instruments of one dump without building an index. Rows are read as in a build, before
+//! it merges rows of one FIGI.
 
 use figdex_index::Instrument;
 
@@ -72,7 +72,7 @@ impl Instruments {
 impl Iterator for Instruments {
     type Item = Result<DumpRow>;
 
-    /// The next row. An error is the last item, as the rows after it cannot be found.
+    /// The next row. An error is the last item, since later rows cannot be found.
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
             return None;

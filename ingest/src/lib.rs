@@ -1,11 +1,11 @@
 //! Builds an index from dumps and publishes it; the library of `figdex-ingest`.
 //!
-//! `source` opens and unpacks a dump and reads its records. `format` describes which values of
-//! a record feed which columns (the columns files are in `formats/`), and makes each record a
-//! row. `row` makes each row an instrument, or rejects it with a reason. `build` merges the
-//! instruments of one FIGI (`build/merge`), fills blank fields from other dumps
-//! (`build/enrich`), derives identifiers (`build/derive.rs`), and has `figdex-index` write and
-//! publish the index. `report` accounts for every row.
+//! `source` opens and unpacks a dump and reads its records. `format` describes which values of a
+//! record feed which columns (the columns files are in `formats/`), and turns each record into a
+//! row. `row` turns each row into an instrument, or rejects it with a reason. `build` merges the
+//! instruments of one FIGI (`build/merge`), fills blank fields from other dumps (`build/enrich`),
+//! derives identifiers (`build/derive.rs`), and has `figdex-index` write and publish the index.
+//! `report` accounts for every row.
 //!
 //! `inspect` shows what an index contains and exports it as a dump. `instruments` reads a dump
 //! without building an index. `preview` is the dry run of a build over a dump, and `reference`

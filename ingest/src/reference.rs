@@ -1,5 +1,5 @@
-//! The columns of a dump and the formats that ship, as lists for people and programs. Both follow
-//! from the tables that read dumps.
+//! The columns of a dump and the formats that ship, as lists for people and programs. Both lists
+//! are made from the tables that read dumps.
 
 use std::fmt;
 
@@ -38,17 +38,18 @@ pub struct FormatEntry {
     name: &'static str,
     about: &'static str,
     container: &'static str,
-    /// Names in the header row or the first record; any of these lists is enough. Without them it
-    /// is recognised by a column `figi`.
+    /// Names in the header row or the first record. Any one of these lists is enough. Without any,
+    /// a column `figi` shows the format.
     recognised_by: Vec<Vec<&'static str>>,
     /// The beginning of the dump, if that is a sign.
     starts_with: Vec<&'static str>,
     columns: Vec<Fed>,
-    /// Whether columns with the canonical names are taken, too.
+    /// Whether columns with canonical names are also taken.
     takes_canonical_names: bool,
 }
 
-/// A canonical column, and the columns of the dump that feed it; without these it is a constant.
+/// A canonical column, and the columns of the dump that feed it; without any, the column is a
+/// constant.
 #[derive(Serialize)]
 pub struct Fed {
     column: &'static str,

@@ -18,17 +18,17 @@ const WELL_KNOWN: &[u8] = include_bytes!("../sample/well-known.csv");
 /// The names of the exchanges of the sample, in our own words.
 const EXCHANGES: &[u8] = include_bytes!("../sample/exchanges.csv");
 
-/// The names of its inputs. By these a server knows that an index is the sample.
+/// The names of the sample's inputs. A server recognises the sample by them.
 const INPUTS: [&str; 2] = ["generated sample", "well-known instruments"];
 
-/// The generated part. Its FIGIs have their own prefix, so that none can be mistaken for an
-/// issued one.
+/// The generated part. Its FIGIs have a separate prefix, so that none can be mistaken for an issued
+/// one.
 const UNIVERSE: Universe = Universe::new(20_000, 1);
 
 /// Builds the sample into an index folder and publishes it.
 ///
 /// # Errors
-/// Those of [`Build::run`].
+/// The errors of [`Build::run`].
 pub fn build(index: &Path) -> Result<Report> {
     let mut generated = Vec::new();
     let written = UNIVERSE.write(Layout::Csv, &mut generated);

@@ -1,5 +1,5 @@
 //! Readers of files that may make a command wait, such as a pipe that no program writes to. After a
-//! few seconds without data they say on standard error what they wait for.
+//! few seconds without data, they report on standard error which file they wait for.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,22 +11,22 @@ use std::time::{Duration, Instant};
 
 use figdex_io::{escaped, terminal};
 
-/// The time without data after which it is said.
+/// The time without data after which the wait is reported.
 const SILENCE_MAX: Duration = Duration::from_secs(3);
 
-/// The interval at which the time is looked at.
+/// The interval between two checks of the time.
 const LOOK_PERIOD: Duration = Duration::from_millis(500);
 
 /// Opens a file for reading.
 ///
 /// # Errors
-/// Those of the system.
+/// The errors of the system.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     if path.metadata()?.is_file() {
         return Ok(Box::new(File::open(path)?));
     }
     let watch = Watch::start(&path.to_string_lossy());
-    // A pipe is opened when a program writes to it.
+    // Opening a pipe waits until a program opens it for writing.
     let file = watch.wait(|| File::open(path))?;
     Ok(Box::new(Watched { inner: file, watch }))
 }
@@ -39,7 +39,8 @@ pub(crate) fn standard_input() -> Box<dyn Read + Send> {
 /// Reads a text of at most `bytes_max`.
 ///
 /// # Errors
-/// Those of the system, and [`io::ErrorKind::InvalidData`] when it is longer or not UTF-8.
+/// The errors of the system, and [`io::ErrorKind::InvalidData`] when the text is longer or not
+/// UTF-8.
 pub(crate) fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     let mut text = String::new();
     open(path)?.take(bytes_max + 1).read_to_string(&mut text)?;
@@ -50,9 +51,9 @@ pub(crate) fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     Ok(text)
 }
 
-/// A thread that looks how long a call takes. It ends when the watch is dropped.
+/// A thread that measures how long a call takes. It ends when the watch is dropped.
 struct Watch {
-    /// The beginning of the current call, until it was said that it waits.
+    /// The beginning of the current call, until its wait is reported.
     since: Arc<Mutex<Option<Instant>>>,
     _end: SyncSender<()>,
 }
@@ -75,7 +76,7 @@ impl Watch {
                 }
             }
         };
-        // Without a thread nothing is said.
+        // Without a thread, waits are not reported.
         drop(thread::Builder::new().name("waiting".to_owned()).spawn(look));
         Self { since, _end: end }
     }

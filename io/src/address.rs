@@ -1,6 +1,6 @@
 //! The address of an index: a folder, a cluster that holds it, or the object storage in which its
-//! generations are published. Both programs take the same addresses, and refuse the same faults with
-//! the same words.
+//! generations are published. Both programs accept the same addresses and report the same errors
+//! for invalid ones.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use crate::printable::{begins_with_user, escaped, masked};
 
-/// Where an index is.
+/// The address of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A folder of this machine, such as `data/mine`.
@@ -26,7 +26,7 @@ pub enum Address {
 pub struct StorageAddress {
     /// The storage.
     pub storage: Storage,
-    /// The parts of the path in it that all names of the index begin with; there may be none.
+    /// The leading parts of the path that all names of the index share. May be empty.
     pub prefix: Vec<String>,
 }
 
@@ -65,8 +65,8 @@ pub struct ClusterHost {
 /// The port of a cluster unless the address has one.
 const CLUSTER_PORT: u16 = 9200;
 
-/// The most bytes of the name of an index in a cluster, which has room for the number of a
-/// generation in the 255 that OpenSearch allows.
+/// The most bytes of an index name in a cluster. OpenSearch allows 255; the rest is for the number
+/// of a generation.
 const NAME_BYTES_MAX: usize = 200;
 
 /// The most bytes of the path of an address in object storage: a name of S3 has at most 1,024.
@@ -109,7 +109,8 @@ impl Address {
 impl TryFrom<OsString> for Address {
     type Error = AddressError;
 
-    /// As from a text. What is not UTF-8 is a folder, since all other addresses are ASCII.
+    /// Parses an address. A text that is not UTF-8 is a folder, since all other addresses are
+    /// ASCII.
     fn try_from(text: OsString) -> Result<Self, AddressError> {
         match text.into_string() {
             Ok(text) => text.parse(),
@@ -154,7 +155,7 @@ impl FromStr for Address {
 }
 
 impl ClusterAddress {
-    /// Reads what follows the scheme.
+    /// Parses the rest of the address, after the scheme.
     fn parse(rest: &str, is_tls: bool) -> Result<Self, &'static str> {
         if rest.contains(['?', '#']) {
             return Err("it ends with the name of the index, without ? and #");
@@ -264,7 +265,7 @@ impl FromStr for ClusterHost {
 }
 
 /// Checks the name of an index in a cluster. The cluster would refuse some other names; a name that
-/// ends like the number of a generation could be taken for one of another index.
+/// ends like a generation number could be confused with a generation of another index.
 fn check_name(name: &str) -> Result<(), &'static str> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -291,7 +292,7 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
-/// Whether a text is an address with a slash too few, as none of the folders that people have is.
+/// Whether a text is an address with one slash missing. No usual folder name looks like that.
 fn has_one_slash(text: &str) -> bool {
     text.split_once(":/").is_some_and(|(scheme, _)| scheme.len() > 1 && is_scheme(scheme))
 }

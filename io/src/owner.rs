@@ -1,7 +1,7 @@
-//! The owner of files: the user and the group to whom they belong.
+//! The owner of a file or folder: a user and a group.
 //!
-//! Root could write into the folder of any user, but would leave files there that this user can
-//! neither replace nor remove. So root works as the owner of the folder, or is refused.
+//! Root could write into the folder of any user. But the files would be root's, and this user could
+//! neither replace nor remove them. So root works as the owner of the folder, or is refused.
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -27,7 +27,7 @@ pub struct Owner {
     pub group: u32,
 }
 
-/// A new file or folder whose owner root cannot tell.
+/// A new file or folder whose future owner root cannot know.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{} does not exist, and root would own it, although {} is shared with the group {group}: make \
@@ -41,14 +41,14 @@ pub struct SharedFolder {
 }
 
 impl Owner {
-    /// The owner that root must give what it writes at `path`: the path's own, or, if nothing is
-    /// there yet, that of the nearest folder above. `None` unless root runs this program, and when
-    /// the owner is root.
+    /// The owner that root must give to a new file at `path`: the owner of the path itself or, if
+    /// nothing is there yet, of the nearest folder above. `None` if another user than root runs
+    /// this program, or if the owner is root.
     ///
     /// # Errors
-    /// [`SharedFolder`] when nothing is there yet, and the folder above is root's but a group may
-    /// write to it: files of root would be in the way of the users of that group. A path that
-    /// cannot be looked at has no owner: opening it reports the error.
+    /// [`SharedFolder`] when nothing is there yet, and the folder above is root's but another group
+    /// may write to it: the users of that group could not use files of root. A path that cannot be
+    /// examined has no owner: opening it reports the error.
     pub fn other_than_root(path: &Path) -> Result<Option<Self>, SharedFolder> {
         if rustix::process::geteuid().as_raw() != ROOT {
             return Ok(None);
@@ -120,13 +120,13 @@ impl Owner {
         }
     }
 
-    /// Whether this program can make files of this owner: it runs as that user, or as root.
+    /// Whether this program can create files of this owner: it runs as that user, or as root.
     pub fn may_be_kept(&self) -> bool {
         [ROOT, self.user].contains(&rustix::process::geteuid().as_raw())
     }
 
     /// Gives a new file to this owner. Only root may give a file to another user, and only a member
-    /// of a group to that group.
+    /// of a group may give a file to that group.
     ///
     /// # Errors
     /// When the system refuses.

@@ -1,19 +1,19 @@
 //! Escaping of text from outside, for terminals and log lines.
 //!
-//! Names, cells and paths may hold anything: an escape sequence that renames the window or
-//! hides the text after it, a line end that forges a log line, a character that reverses the
-//! order of others. Each such character is printed as its JSON escape: JSON keeps its
-//! meaning, and people can read the rest.
+//! Names, cells and paths may contain anything: an escape sequence that renames the window or hides
+//! the text after it, a line end that forges a log line, a character that reverses the order of
+//! other characters. Each such character is printed as its JSON escape: JSON keeps its meaning, and
+//! the rest stays readable.
 //!
-//! An address that a person typed may hold a user and a password. They are shown as `…`, wherever
-//! the address is printed.
+//! A typed address may contain a user and a password. They are shown as `…` wherever the address is
+//! printed.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-/// Whether a character controls a terminal, ends a line or changes the order of others: the
-/// control characters C0 and C1, DEL, the line and paragraph separators, and the marks,
+/// Whether a character controls a terminal, ends a line or changes the order of other characters:
+/// the control characters C0 and C1, DEL, the line and paragraph separators, and the marks,
 /// embeddings, overrides and isolates of bidirectional text.
 pub fn is_hidden(character: char) -> bool {
     matches!(
@@ -33,7 +33,7 @@ pub fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().fold(true, |plain, byte| plain & (0x20..0x7f).contains(byte))
 }
 
-/// The text with every hidden character escaped, line ends too.
+/// The text with every hidden character escaped, including line ends.
 pub fn escaped<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: false }
 }
@@ -43,8 +43,8 @@ pub fn escaped_lines<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: true }
 }
 
-/// The path with every hidden character escaped, line ends too. A user and a password are masked:
-/// the path may be an address with a slip.
+/// The path with every hidden character escaped, including line ends. A user and a password are
+/// masked: the path may be a mistyped address.
 pub fn escaped_path(path: &Path) -> Escaped<'_> {
     let text = path.to_string_lossy();
     match masked(&text) {
@@ -53,9 +53,9 @@ pub fn escaped_path(path: &Path) -> Escaped<'_> {
     }
 }
 
-/// A value that a person gave, such as an argument, without the user and the password of an address
-/// in it: all between `:/` and the last `@` after it, or all before the last `@` when it begins with
-/// a user and a password.
+/// A value from a person, such as an argument, without the user and the password of an address in
+/// it. They are everything between `:/` and the last `@` after it; or everything before the last
+/// `@`, when the value begins with a user and a password.
 pub fn masked(value: &str) -> Cow<'_, str> {
     if let Some(at) = value.rfind('@').filter(|_| begins_with_user(value)) {
         return format!("…{}", &value[at..]).into();
@@ -68,15 +68,14 @@ pub fn masked(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a value begins with a user and a password, as an address without a scheme. Without a
+/// Whether a value begins with a user and a password, like an address without a scheme. Without a
 /// password, as in `ISIN:@TYPE`, there is nothing to hide.
 pub(crate) fn begins_with_user(value: &str) -> bool {
     let first = value.split('/').next().unwrap_or_default();
     first.split_once(':').is_some_and(|(_, rest)| rest.rfind('@').is_some_and(|at| at > 0))
 }
 
-/// A text for people in which every word, as far as spaces, line ends and quotes divide it, is
-/// [`masked`].
+/// A text for people with every word [`masked`]. Spaces, line ends and quotes separate the words.
 pub fn masked_words(text: &str) -> Cow<'_, str> {
     if !(text.contains(':') && text.contains('@')) {
         return text.into();

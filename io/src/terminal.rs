@@ -34,7 +34,7 @@ pub fn print_rows<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> io
     write(&rows.map(row).collect::<String>())
 }
 
-/// The text as people may read it.
+/// The text, made safe for a terminal.
 fn shown(text: &dyn Display) -> String {
     let text = text.to_string();
     escaped_lines(masked_words(&text)).to_string()
@@ -49,8 +49,8 @@ fn write(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints a text and a line end on standard error. That it cannot be written is ignored, as
-/// there is no other place to report it.
+/// Prints a text and a line end on standard error. A failure is ignored, since there is no other
+/// place to report it.
 pub fn note(text: &dyn Display) {
     let line = format!("{}\n", shown(text));
     io::stderr().lock().write_all(line.as_bytes()).ok();
@@ -60,7 +60,7 @@ pub fn note(text: &dyn Display) {
 /// access.
 pub fn error(program: &str, error: &dyn Display) {
     let mut text = format!("{error:#}");
-    // Some errors were collected as texts, so that their kinds are not known here.
+    // Some errors were collected as texts, so their kinds are unknown here.
     if text.contains(&io::Error::from(Errno::ACCESS).to_string()) {
         let user = user_name(geteuid());
         text += &format!(
@@ -71,7 +71,7 @@ pub fn error(program: &str, error: &dyn Display) {
     note(&format_args!("{program}: {}", indented(&text)));
 }
 
-/// The name of a user, or the number when the system's list does not have it.
+/// The name of a user; the number if the system's list does not have it.
 fn user_name(user: Uid) -> String {
     let number = user.as_raw().to_string();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -83,18 +83,18 @@ fn user_name(user: Uid) -> String {
     name.unwrap_or(number)
 }
 
-/// The messages of the parsers of numbers, and those that a person reads in their place.
+/// The messages of number parsers, and their replacements for people.
 const OF_NUMBERS: [(&str, &str); 3] = [
     ("invalid digit found in string", "expected a whole number in digits, such as 1000"),
     ("cannot parse integer from empty string", "expected a whole number, such as 1000"),
     ("number too large to fit in target type", "the number is too large"),
 ];
 
-/// Prints the message of clap about a command line: a usage error, the help or the version.
-/// Returns clap's exit code.
+/// Prints clap's message about a command line: a usage error, the help or the version. Returns
+/// clap's exit code.
 pub fn usage(mut error: clap::Error) -> ExitCode {
     use clap::error::ContextValue;
-    // A value may be an address with a password in which a space or a quote is.
+    // A value may be an address whose password contains a space or a quote.
     let escape = |text: &String| escaped(masked(text)).to_string();
     let is_withheld = |text: &str| text.contains(is_hidden) || masked(text) != text;
     let values: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
@@ -104,7 +104,7 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
             ContextValue::Strings(texts) => {
                 ContextValue::Strings(texts.iter().map(escape).collect())
             }
-            // A suggestion that repeats the argument.
+            // This suggestion repeats the argument.
             ContextValue::StyledStr(text) if is_withheld(&text.to_string()) => ContextValue::None,
             ContextValue::StyledStrs(mut texts) => {
                 texts.retain(|text| !is_withheld(&text.to_string()));
@@ -123,13 +123,13 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
     if error.use_stderr() {
         note(&text.trim_end_matches('\n'));
     } else {
-        // Help that cannot be printed is not an error of the program.
+        // A failure to print the help is not an error of the program.
         print(&text).ok();
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Prints panics with [`note`] from now on: a panic message may quote a dump.
+/// Prints panics with [`note`] from now on, since a panic message may quote a dump.
 pub fn print_panics() {
     std::panic::set_hook(Box::new(|panic| note(&panic_text(panic))));
 }
@@ -145,7 +145,7 @@ fn panic_text(panic: &PanicHookInfo<'_>) -> String {
     text
 }
 
-/// The text with all lines but the first indented, so that no line can look like another
+/// The text with all lines except the first indented, so that no line can look like another
 /// message.
 fn indented(text: &str) -> String {
     match text.lines().skip(1).all(|line| line.starts_with("  ")) {

@@ -1,4 +1,4 @@
-//! All of a generation: its instruments one after the other, and what an operator asks about it.
+//! A whole generation: all of its instruments, and its counts and sizes for operators.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::publish;
 use crate::question::{number, question};
 use crate::settings::settings;
 
-/// The instruments of one call.
+/// The number of instruments per call.
 const PAGE_ROWS: usize = 5_000;
 
 /// The size of a generation, and the other generations.
@@ -34,8 +34,8 @@ impl Generation {
     /// Calls `each` with every instrument, in FIGI order.
     ///
     /// # Errors
-    /// Those of `each`; [`Error::Incomplete`] when there are fewer or more instruments than were
-    /// published, and the errors of the client.
+    /// The errors of `each`; [`Error::Incomplete`] when the number of instruments differs from the
+    /// published number; and the errors of the client.
     pub async fn instruments<E: From<Error>>(
         &self,
         mut each: impl FnMut(&Instrument) -> Result<(), E>,

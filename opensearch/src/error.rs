@@ -25,7 +25,7 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// The name is not that of a generation which this version reads.
+    /// The name does not belong to a generation that this version reads.
     #[error("{name} in the cluster is not an index of this version of Figdex: {what}")]
     Foreign {
         /// The name.
@@ -33,7 +33,7 @@ pub enum Error {
         /// The reason.
         what: String,
     },
-    /// Another publication is being made.
+    /// Another publication is running.
     #[error("another publication fills {index} now; wait until it has ended, and publish again")]
     Locked {
         /// The index that is being filled.
@@ -58,7 +58,7 @@ pub enum Error {
         /// The last reason that the cluster gave.
         reason: String,
     },
-    /// The index that a publication fills is gone.
+    /// The index that a publication fills has disappeared.
     #[error("{index}, which this publication fills, was removed by another program; publish again")]
     Removed {
         /// The index.
@@ -72,13 +72,13 @@ pub enum Error {
         /// The cluster's reason.
         reason: String,
     },
-    /// The cluster does not hold what was sent to it.
+    /// The cluster does not hold the documents that were sent.
     #[error("the cluster holds something else than what was sent: {what}; nothing is published")]
     Different {
         /// The difference.
         what: String,
     },
-    /// The cluster has lost documents, or has others.
+    /// The cluster has lost documents, or has additional ones.
     #[error(
         "{index} has {count} instruments, and {published} were published: documents are lost or \
          were added; publish the index again"
@@ -91,7 +91,7 @@ pub enum Error {
         /// The instruments that were published.
         published: u64,
     },
-    /// No earlier generation is there to go back to.
+    /// There is no earlier generation to return to.
     #[error("{name} has no generation before {generation} to roll back to")]
     NothingBefore {
         /// The name.
@@ -102,7 +102,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether asking again later may help.
+    /// Whether a later attempt may succeed.
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Client(error @ client::CallError::Refused { .. }) => error.is_of_full_disks(),

@@ -1,4 +1,4 @@
-//! A generation that is published in a cluster, open for questions.
+//! A published generation in a cluster, open for questions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::names;
 use crate::schema::{ABOUT_BYTES_MAX, About};
 use crate::settings::settings;
 
-/// The most bytes of the mapping of an index with what the index says about itself. Reading one
+/// The most bytes of the mapping of an index, including the description in it. Reading a mapping
 /// takes several times as much memory.
 const MAPPING_BYTES_MAX: usize = ABOUT_BYTES_MAX + (64 << 10);
 
-/// The publication that the alias of a name points to.
+/// The publication that the alias of a name refers to.
 ///
-/// Two publications are equal when nothing was published between reading them: an index that was
-/// removed and made again has another id.
+/// Two publications are equal if nothing was published between reading them. An index that was
+/// removed and created again has a different id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterPublication {
     /// The number of the generation.
@@ -73,7 +73,7 @@ pub struct Generation {
     manifest: Manifest,
     vocabulary: Vocabulary,
     pub(crate) places: Places,
-    /// Whether the last [`Generation::probe`] had a whole answer.
+    /// Whether the last [`Generation::probe`] got a complete answer.
     pub(crate) answers: AtomicBool,
 }
 
@@ -98,7 +98,7 @@ impl Generation {
         Ok(Self { client, index, name, publication, manifest, vocabulary, places, answers })
     }
 
-    /// Whether the last [`Generation::probe`] had a whole answer; `false` before the first one.
+    /// Whether the last [`Generation::probe`] got a complete answer; `false` before the first one.
     pub fn answers(&self) -> bool {
         self.answers.load(Ordering::Relaxed)
     }
@@ -108,7 +108,7 @@ impl Generation {
         &self.index
     }
 
-    /// The name under which it was published.
+    /// The name that the generation was published under.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,5 +1,5 @@
-//! An index of Figdex in an OpenSearch cluster: instruments as documents, and the questions of
-//! `figdex-index` asked of them, with the same answers.
+//! An index of Figdex in an OpenSearch cluster. Instruments are documents there, and the questions
+//! of `figdex-index` get the same answers.
 
 #![forbid(unsafe_code)]
 

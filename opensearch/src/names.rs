@@ -1,6 +1,5 @@
-//! The names of a cluster's indexes. `NAME`, that of the address, is an alias of the generation
-//! that is published; each generation is an index `NAME-000007`, which never changes once it is
-//! published.
+//! The names of a cluster's indexes. `NAME`, from the address, is an alias of the published
+//! generation. Each generation is an index `NAME-000007`, which never changes once it is published.
 
 /// The fewest digits of the number of a generation.
 const DIGITS: usize = 6;
@@ -10,7 +9,7 @@ pub(crate) fn index(name: &str, generation: u64) -> String {
     format!("{name}-{generation:0DIGITS$}")
 }
 
-/// The number of the generation that an index is; `None` for the index of another name.
+/// The number of the generation in an index; `None` for an index of another name.
 pub(crate) fn generation(name: &str, index: &str) -> Option<u64> {
     let number = index.strip_prefix(name)?.strip_prefix('-')?.parse().ok()?;
     (self::index(name, number) == index).then_some(number)
@@ -21,9 +20,9 @@ pub(crate) fn pattern(name: &str) -> String {
     format!("{name}-*")
 }
 
-/// The alias of an index while it is filled. Documents are sent to it and nowhere else: a cluster
-/// makes an index of a name that it does not know, but not for a request that demands an alias. So
-/// an index that another program removed is not made again. No address has such a name.
+/// The alias of an index while it is being filled. Documents are sent only to this alias. A cluster
+/// creates unknown indexes, but not for a request that requires an alias. So an index that another
+/// program removed is not created again. No address has such a name.
 pub(crate) fn filling(index: &str) -> String {
     format!("{index}~filling")
 }

@@ -1,4 +1,4 @@
-//! Calls of commands, which wait for a cluster. A server does not wait: its client asks again.
+//! Calls that wait for a cluster, for commands. A server does not wait: its client tries again.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::client::Pauses;
 use crate::error::{Error, Result};
 
-/// The pauses before a call is given up: about four minutes.
+/// The number of pauses before a call is given up. Together they take about four minutes.
 const PAUSES: u32 = 16;
 
 /// Makes a call, again after pauses while the cluster cannot answer.
@@ -22,8 +22,8 @@ pub(crate) async fn patiently<T>(mut call: impl AsyncFnMut() -> Result<T>) -> Re
     }
 }
 
-/// The patience of a publication. It takes days with a large index, so that its time has no bound:
-/// it is given up when nothing progressed for a while.
+/// The patience of a publication. A large index takes days, so the total time has no limit. The
+/// publication is given up after a time without progress.
 pub(crate) struct Patience {
     limit: Duration,
     progressed: Mutex<Instant>,
@@ -35,12 +35,12 @@ impl Patience {
         Self { limit, progressed: Mutex::new(Instant::now()) }
     }
 
-    /// Notes progress.
+    /// Records progress.
     pub(crate) fn progress(&self) {
         *self.progressed.lock() = Instant::now();
     }
 
-    /// Checks that there was progress lately.
+    /// Checks that there was progress recently.
     ///
     /// # Errors
     /// [`Error::Stalled`] with the reason.
@@ -52,7 +52,8 @@ impl Patience {
         }
     }
 
-    /// Makes a call, again after pauses while the cluster cannot answer. An answer is progress.
+    /// Makes a call, and repeats it after pauses while the cluster cannot answer. An answer counts
+    /// as progress.
     pub(crate) async fn with<T, F>(&self, call: impl FnMut() -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -62,7 +63,7 @@ impl Patience {
         Ok(answer)
     }
 
-    /// As [`Patience::with`], for calls whose answer is not progress.
+    /// As [`Patience::with`], for calls whose answer does not count as progress.
     pub(crate) async fn unless_over<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,

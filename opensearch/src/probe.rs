@@ -1,4 +1,4 @@
-//! The probe of a served generation: whether its index answers whole now.
+//! The probe of a served generation: checks whether its index answers completely now.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use crate::generation::Generation;
 use crate::question::question;
 
 impl Generation {
-    /// Asks every shard for the first instrument, and remembers whether the answer is whole
+    /// Asks every shard for the first instrument, and remembers whether the answer is complete
     /// ([`Generation::answers`]).
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Generation {
         let found = self.found(&question(json!({"match_all": {}}), 1), 1, None).await?;
         match found.hits.hits.first() {
             Some(document) => document.stored(&self.index).map(drop),
-            // An index that was made again by mistake has no documents.
+            // An index that was created again by mistake has no documents.
             None => Err(Error::Incomplete {
                 index: self.index.clone(),
                 count: 0,

@@ -1,4 +1,4 @@
-//! The documents of an index: their fields, and what the index says about itself.
+//! The documents of an index: their fields, and the description in the index itself.
 
 use std::fmt::Write as _;
 
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 
-/// The number of the form of documents that this version writes, the only one that it reads.
+/// The number of the document format. This version writes and reads only this one.
 const FORMAT: u32 = 1;
 
-/// The most bytes of what an index says about itself: the manifest with its values, and 65,535
+/// The most bytes of the description of an index. It has the manifest with its values, and 65,535
 /// importances, which take 0.7 MB.
 pub(crate) const ABOUT_BYTES_MAX: usize = 2 << 20;
 
-/// The most rows of a page that a cluster gives: those of a mapping job, and one more.
+/// The most rows of a page from a cluster: those of a mapping job, and one more.
 pub(crate) const WINDOW: usize = 15_001;
 
 /// The most characters of a regular expression in a question.
@@ -62,7 +62,7 @@ impl About {
     /// The description of a catalogue that is published as this generation.
     ///
     /// # Errors
-    /// [`Error::Verbose`] when it is longer than servers read.
+    /// [`Error::Verbose`] when the description is longer than servers read.
     pub(crate) fn of(catalogue: &Catalogue, generation: u64) -> Result<Self> {
         let manifest = Manifest { generation, parts: Vec::new(), ..catalogue.manifest().clone() };
         let places = STANDARD.encode(catalogue.places()?.bytes());
@@ -91,7 +91,7 @@ impl About {
     }
 }
 
-/// The body that creates an index which is to be filled by way of an alias.
+/// The body of the request that creates an index, which will be filled through an alias.
 pub(crate) fn create(about: &About, division: Division, filling: &str) -> Value {
     let exact = json!({"type": "keyword", "norms": false});
     let listed = json!({"type": "keyword", "norms": false, "doc_values": false});
@@ -122,7 +122,7 @@ pub(crate) fn create(about: &About, division: Division, filling: &str) -> Value 
         "aliases": {filling: {}},
         "settings": {"index": {
             "number_of_shards": division.shards,
-            // Copies are made when it is filled: that is quicker than filling all of them.
+            // Copies are made after the index is filled. That is faster than filling every copy.
             "number_of_replicas": 0,
             "refresh_interval": "-1",
             "max_result_window": WINDOW,
@@ -139,7 +139,7 @@ pub(crate) fn create(about: &About, division: Division, filling: &str) -> Value 
     })
 }
 
-/// Appends the two lines by which `_bulk` adds a document.
+/// Appends the two lines that make `_bulk` add a document.
 pub(crate) fn add_lines(out: &mut Vec<u8>, instrument: &Instrument, document: &Document) {
     let figi = instrument.figi;
     let mut body = json!({
@@ -156,7 +156,7 @@ pub(crate) fn add_lines(out: &mut Vec<u8>, instrument: &Instrument, document: &D
     });
     for (attribute, number) in Attribute::NUMBERS.into_iter().zip(instrument.filter_numbers()) {
         if let Some(number) = number {
-            // Lucene has -0 before 0; for Figdex they are equal.
+            // Lucene sorts -0 before 0; for Figdex the two are equal.
             body[attribute.name()] = (number + 0.0).into();
         }
     }

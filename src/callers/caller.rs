@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use warp::http::HeaderMap;
 
-/// The prefix length of the largest IPv6 network that providers usually give to one subscriber.
+/// The prefix length of the largest IPv6 network that providers usually assign to one subscriber.
 pub(crate) const WIDE_NETWORK_BITS: u32 = 48;
 
 /// The origin of a connection. The accept loop adds it to each request as an extension.
@@ -34,7 +34,7 @@ impl Peer {
         forwarded.map_or(self, Self::Address)
     }
 
-    /// Its whole address; `None` for the Unix socket.
+    /// The full address; `None` for the Unix socket.
     pub(crate) fn address(self) -> Option<IpAddr> {
         match self {
             Self::Address(address) => Some(address.to_canonical()),
@@ -43,15 +43,15 @@ impl Peer {
     }
 }
 
-/// A caller, whose requests count against the same limits (contract 14.2).
+/// A caller. Its requests count against the same limits (contract 14.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Caller {
     /// The holder of a valid key, at any address.
     Key(KeyId),
     /// A caller without a key: an IPv4 address, or an IPv6 network of 64 bits.
     Address(IpAddr),
-    /// All clients of the Unix socket without a key: they have no addresses, and so are one
-    /// caller.
+    /// All clients of the Unix socket that have no key. They have no addresses, so together they
+    /// are one caller.
     Socket,
 }
 
@@ -80,14 +80,14 @@ impl Caller {
         Self::of(peer.client(headers, trust_proxy))
     }
 
-    /// The IPv6 network of 48 bits that holds the caller's; `None` for any other caller.
+    /// The IPv6 network of 48 bits around the caller's network; `None` for any other caller.
     pub(crate) fn wide_network(self) -> Option<Ipv6Addr> {
         let Self::Address(IpAddr::V6(address)) = self else { return None };
         Some(Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> WIDE_NETWORK_BITS)))
     }
 
-    /// The caller with whom it shares the turns for heavy work: everyone in a wide IPv6 network is
-    /// one, since a subscriber may have that many addresses.
+    /// The caller to count turns for heavy work by. Everyone in a wide IPv6 network is one, since
+    /// one subscriber may own such a network.
     pub(crate) fn of_turns(self) -> Self {
         self.wide_network().map_or(self, |network| Self::Address(network.into()))
     }

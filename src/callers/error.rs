@@ -1,7 +1,7 @@
-//! The errors that refuse a whole request: the table of statuses and texts (contract 13). This
-//! file has every 4xx and 5xx status that this program sends, except those that hyper sends for a
-//! head that it cannot read (contract 13.16). A fault of one field is not an error of this kind:
-//! `wire` writes it into a 200.
+//! The errors that refuse a whole request: the table of statuses and texts (contract 13). All 4xx
+//! and 5xx statuses of this program are here, except those that hyper sends for a head that it
+//! cannot read (contract 13.16). A fault of one field is not such an error: `wire` writes it into a
+//! 200.
 
 use std::borrow::Cow;
 
@@ -31,16 +31,16 @@ pub enum ApiError {
     UnsupportedAccept,
     /// Too many jobs, or too many bytes.
     PayloadTooLarge,
-    /// The answer would take more memory than one answer to this caller may ever have.
+    /// The answer would take more memory than one answer to this caller is ever allowed.
     AnswerTooLarge {
-        /// The rows that it has.
+        /// The number of rows that the answer has.
         rows: usize,
-        /// The bytes that it may have.
+        /// The number of bytes that the answer may have.
         bytes_max: usize,
     },
-    /// The body is not declared to be JSON in UTF-8.
+    /// The body is not declared as JSON in UTF-8.
     InvalidContentType,
-    /// The caller asked too often: this window is full.
+    /// The caller made too many requests. The window that is full has this state.
     RateLimitReached(Standing),
     /// The server failed.
     Internal,
@@ -49,7 +49,7 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// Status and text, as the contract's table has them.
+    /// The status and the text in the contract's table.
     pub fn line(self) -> (StatusCode, &'static str) {
         match self {
             Self::BadRequest => (StatusCode::BAD_REQUEST, "Bad request."),
@@ -107,11 +107,11 @@ impl From<ApiError> for Response {
 /// The rows of an answer that is too large (contract 14.18).
 const ROWS: HeaderName = HeaderName::from_static("figdex-rows");
 
-/// The seconds after which a client may ask again when the server cannot answer now.
+/// The seconds after which a client may try again when the server cannot answer now.
 const RETRY_AFTER: &str = "1";
 
-/// An error of a route outside of the contract: a line of the table, or a text of that route,
-/// which is answered as JSON (contract 16.3, 16.6, 17.9).
+/// An error of a route outside of the contract: a line of the table, or a text of that route. The
+/// text is answered as JSON (contract 16.3, 16.6, 17.9).
 #[derive(Debug)]
 pub(crate) enum OpenError {
     /// A line of the table.
@@ -120,7 +120,7 @@ pub(crate) enum OpenError {
     Invalid(Cow<'static, str>),
     /// The request asks for something that does not exist: a 404.
     NotFound(&'static str),
-    /// The request asks for more than one request may: a 413.
+    /// The request asks for more than is allowed in one request: a 413.
     TooLarge(String),
 }
 
@@ -128,7 +128,7 @@ impl OpenError {
     /// Status and text of an answer in JSON.
     ///
     /// # Errors
-    /// The line of the table, when it is one.
+    /// The line of the table, if the error is one.
     pub(crate) fn json(self) -> Result<(StatusCode, Cow<'static, str>), ApiError> {
         match self {
             Self::Line(ApiError::AnswerTooLarge { rows, bytes_max }) => Ok((

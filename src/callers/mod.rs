@@ -1,5 +1,5 @@
-//! The callers, and what they may: API keys, rates and bounds, versions, and the errors that refuse
-//! a whole request.
+//! The callers and their rights: API keys, rates and bounds, versions, and the errors that refuse a
+//! whole request.
 
 pub mod auth;
 mod caller;

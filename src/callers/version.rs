@@ -1,5 +1,5 @@
 //! The versions of the interface and their differences (contract 1). One handler serves all
-//! versions, and asks this module where they differ.
+//! versions, and asks this module about the differences.
 
 use std::str::FromStr;
 
@@ -19,7 +19,7 @@ pub enum Version {
 impl FromStr for Version {
     type Err = ();
 
-    /// Reads the segment of a path.
+    /// Parses the segment of a path.
     fn from_str(segment: &str) -> Result<Self, ()> {
         match segment {
             "v1" => Ok(Self::V1),
@@ -56,7 +56,7 @@ impl Version {
     }
 
     /// Whether the values endpoint lists the values of a property (contract 7.1, 7.2). No version
-    /// lists those of `optionType`, which are two fixed values.
+    /// lists the two fixed values of `optionType`.
     pub fn has_values_of(self, property: Property) -> bool {
         match property {
             Property::OptionType => false,

@@ -4,10 +4,10 @@
 //!
 //! Small buffers are not counted: the limit on connections already bounds them. So an exhausted
 //! budget refuses large requests only. One address may hold an eighth of a budget, and a wide IPv6
-//! network half of it. A tenth of the budget for answers is kept for answers of ordinary size, so
-//! that slow readers of long ones delay only each other.
+//! network half of it. A tenth of the budget for answers is reserved for answers of ordinary size,
+//! so that slow readers of long answers delay only each other.
 //!
-//! A request that no moment could serve, because it needs more than its caller may ever hold, is
+//! A request that needs more than its caller may ever hold cannot be served at any time. So it is
 //! too large (413), not refused for now (503).
 
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use parking_lot::Mutex;
 use crate::callers::Caller;
 use crate::callers::limits::Tally;
 
-/// The maximum size of a body or an answer that is not counted, in bytes. On all connections they
-/// come to 160 MB of bodies and as much of answers.
+/// The maximum size of a body or an answer that is not counted, in bytes. Over all connections,
+/// such bodies take up to 160 MB, and such answers as much.
 const SMALL_BYTES_MAX: usize = 16 << 10;
 
-/// The number by which a budget is divided to get the bound of one address, which is enough for
-/// the largest answer. Callers with a key have no such bound, because the operator gave them the
-/// key, nor do clients of the Unix socket, which have no address.
+/// The divisor of a budget that gives the bound of one address. The bound is enough for the largest
+/// answer. It does not apply to callers with a key, because the operator gave them the key, nor to
+/// clients of the Unix socket, which have no address.
 pub(crate) const ADDRESS_PART: usize = 8;
 
-/// The number by which the budget for answers is divided to get the part that only shares of
-/// [`ORDINARY_BYTES_MAX`] or less may use.
+/// The divisor of the budget for answers that gives the reserved part. Only shares of
+/// [`ORDINARY_BYTES_MAX`] or less may use that part.
 const KEPT_PART: usize = 10;
 
-/// The largest share that may use the kept part of a budget, in bytes.
+/// The largest share that may use the reserved part of a budget, in bytes.
 const ORDINARY_BYTES_MAX: usize = 1 << 20;
 
 /// A number of bytes that all requests share.
 pub(crate) struct Budget {
     bytes: usize,
-    /// The part that is kept for shares of [`ORDINARY_BYTES_MAX`] or less.
+    /// The part that is reserved for shares of [`ORDINARY_BYTES_MAX`] or less.
     kept: usize,
     /// The most bytes that one share may have.
     share_bytes_max: usize,
@@ -62,18 +62,18 @@ pub(crate) struct Use {
 /// The reason why a share cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Others hold the bytes now.
+    /// Other shares hold the bytes now.
     Now,
-    /// Its caller may never hold so much.
+    /// The caller may never hold that much.
     Always,
 }
 
-/// A part of a budget, given back when this is dropped. The default is a share of no budget, which
-/// grows without bound.
+/// A part of a budget. The drop gives it back. The default is a share of no budget, which may grow
+/// without bound.
 #[derive(Default)]
 pub(crate) struct Share {
     budget: Option<Arc<Budget>>,
-    /// The address that holds it, if addresses have a bound.
+    /// The address that holds the share, if addresses have a bound.
     address: Option<Caller>,
     bytes: usize,
 }
@@ -84,7 +84,7 @@ impl Budget {
         Arc::new(Self::new(bytes))
     }
 
-    /// The budget for answers, of which one may have `answer_bytes_max`.
+    /// The budget for answers. One answer may have up to `answer_bytes_max`.
     pub(crate) fn of_answers(bytes: usize, answer_bytes_max: usize) -> Arc<Self> {
         let kept = bytes / KEPT_PART;
         let share_bytes_max = answer_bytes_max.min(bytes - kept);
@@ -126,8 +126,8 @@ impl Budget {
         }
     }
 
-    /// Takes bytes for a share that then has `bytes`, for an address if it has a bound. Returns
-    /// `false`, and takes none, if that would exceed the budget or the bound.
+    /// Takes `more` bytes for a share that then has `bytes`, and counts them for an address if it
+    /// has a bound. Returns `false`, and takes none, if that would exceed the budget or the bound.
     fn take(&self, address: Option<Caller>, more: usize, bytes: usize) -> bool {
         let kept = if bytes > ORDINARY_BYTES_MAX { self.kept } else { 0 };
         let take = |left: usize| left.checked_sub(more).filter(|left| *left >= kept);
@@ -154,11 +154,11 @@ impl Budget {
 }
 
 impl Share {
-    /// Grows the share to this number of bytes, unless it is larger.
+    /// Grows the share to `bytes`, unless it is already larger.
     ///
     /// # Errors
-    /// [`Refusal::Always`] when its caller may never hold so much; [`Refusal::Now`] when the budget
-    /// has too little left, or the address holds too much besides.
+    /// [`Refusal::Always`] when its caller may never hold that much; [`Refusal::Now`] when the
+    /// budget has too little left, or when the address holds too much in other shares.
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), Refusal> {
         let Some(budget) = &self.budget else { return Ok(()) };
         let more = bytes.saturating_sub(self.bytes);
@@ -176,7 +176,7 @@ impl Share {
         Ok(())
     }
 
-    /// Whether a budget counts its bytes.
+    /// Whether a budget counts the bytes of this share.
     pub(crate) fn is_of_budget(&self) -> bool {
         self.budget.is_some()
     }
@@ -186,8 +186,9 @@ impl Share {
         self.budget.as_ref().map_or(usize::MAX, |budget| budget.most(self.address))
     }
 
-    /// Moves the piece's part of the share into the piece, which gives it back when its last owner
-    /// drops it. The part is the memory that the piece holds: its capacity, not its length.
+    /// Moves the piece's part of the share into the piece. The last owner of the piece gives the
+    /// part back by dropping the piece. The part is the memory of the piece: its capacity, not its
+    /// length.
     pub(crate) fn hold(&mut self, piece: Vec<u8>) -> Bytes {
         if self.bytes == 0 {
             return piece.into();

@@ -1,8 +1,8 @@
 //! Pools of threads for heavy work, apart from the threads that serve connections. Each pool bounds
 //! the number of tasks that run at a time, and the time that a task waits until it begins. The
 //! contract and the metrics call a thread of a pool a *turn*. A task that has begun keeps its
-//! progress but not its turn: it gives it up to another caller whenever the queue of the pool says
-//! so (engine 8).
+//! progress, but gives its turn to another caller whenever the queue of the pool says so (engine
+//! 8).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,8 @@ use crate::request;
 pub(crate) struct Pools {
     /// Answers to mapping, values, search, filter and suggestions.
     pub(crate) answers: Pool,
-    /// Compression of large answers. Clients that fetch them cannot keep others from searching.
+    /// Compression of large answers. So clients that fetch large answers cannot keep others from
+    /// searching.
     pub(crate) packing: Pool,
     /// `/metrics`, for one scraper at a time: scrapers cannot starve requests, and heavy requests
     /// cannot delay a scrape.
@@ -47,7 +48,7 @@ pub(crate) struct Pool {
 /// The queue of a pool, for its tasks.
 struct SharedQueue {
     queue: Mutex<Queue<oneshot::Sender<()>>>,
-    /// Whether a task waits, so that a task which runs alone need not lock the queue.
+    /// Whether any task waits. A task that runs alone sees this without locking the queue.
     is_contended: AtomicBool,
 }
 
@@ -67,9 +68,9 @@ pub(crate) struct Load {
 }
 
 impl Pools {
-    /// Pools whose tasks wait for `timeout` at most. `threads` is for the pools that are not
-    /// bounded to one; without it they have one fewer than the cores, which leaves a core to cheap
-    /// requests.
+    /// Pools whose tasks wait at most `timeout` for their first turn. `threads` applies to the
+    /// pools that are not limited to one thread. Without it they have one thread fewer than there
+    /// are cores, which leaves a core to cheap requests.
     pub(crate) fn new(threads: Option<usize>, timeout: Duration) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or(cores - 1).max(1);
@@ -127,9 +128,9 @@ impl Pool {
         self.run_metered(caller, timed).await
     }
 
-    /// As [`Pool::run`], for a task that may be long, with a meter. There the task gives its turn up
-    /// when another caller should have one, and waits for the next, as long as that takes. The meter
-    /// stops the task when the caller is dropped.
+    /// As [`Pool::run`], for a task with a meter that may take long. The task gives up its turn
+    /// when another caller should have one, and waits for the next turn, however long that takes.
+    /// The meter stops the task when the caller is dropped.
     ///
     /// # Errors
     /// As [`Pool::run`].
@@ -140,7 +141,7 @@ impl Pool {
     ) -> Result<T, ApiError> {
         let (started, in_turn) = self.shared.clone().enter(caller.of_turns());
         let _caller = StopOnDrop(started.clone());
-        // The turn is free when the task ends, not when its caller is dropped.
+        // The end of the task frees the turn; the drop of its caller does not.
         let turn = EndOnDrop(started);
         if !matches!(tokio::time::timeout(self.timeout, in_turn).await, Ok(Ok(()))) {
             self.refused.fetch_add(1, Ordering::Relaxed);
@@ -170,7 +171,7 @@ fn units_of(time: Duration) -> u64 {
 }
 
 impl SharedQueue {
-    /// Adds a task. Also returns what waits for its first turn.
+    /// Adds a task. Returns it with the receiver of its first turn.
     fn enter(self: Arc<Self>, caller: Caller) -> (Arc<Task>, oneshot::Receiver<()>) {
         let (wake, woken) = oneshot::channel();
         let mut queue = self.queue.lock();
@@ -183,7 +184,8 @@ impl SharedQueue {
     /// Gives free turns to the next tasks.
     fn grant(&self, mut queue: MutexGuard<'_, Queue<oneshot::Sender<()>>>) {
         while let Some(wake) = queue.grant() {
-            // A task whose caller is being dropped will leave the queue.
+            // The send fails for a task whose caller is being dropped. That task leaves the queue
+            // itself.
             wake.send(()).ok();
         }
         self.is_contended.store(queue.is_contended(), Ordering::Relaxed);
@@ -196,7 +198,7 @@ struct Task {
     caller: Caller,
     ticket: Ticket,
     is_over: AtomicBool,
-    /// The units that the queue does not know of yet.
+    /// The units that were not yet reported to the queue.
     unreported: AtomicU64,
 }
 
@@ -226,7 +228,7 @@ impl Turn for Task {
             self.shared.grant(queue);
             woken
         };
-        // An error says that the caller is gone, and the meter finds that out next.
+        // An error means that the caller is gone. The meter notices that next.
         woken.blocking_recv().ok();
     }
 
@@ -235,13 +237,13 @@ impl Turn for Task {
     }
 }
 
-/// Ends a task when its caller is dropped: at once when it waits, else at its next check.
+/// Ends a task when its caller is dropped: at once if the task waits, else at its next check.
 struct StopOnDrop(Arc<Task>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
         let Task { shared, caller, ticket, is_over, .. } = &*self.0;
-        // Under the lock, or the task could pause after this.
+        // Done under the lock, or the task could pause after this.
         let mut queue = shared.queue.lock();
         is_over.store(true, Ordering::Relaxed);
         queue.leave(*caller, *ticket);
@@ -249,7 +251,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Takes a task that has ended out of the queue, and gives its turn to the next one.
+/// Removes a task from the queue when it has ended, and gives its turn to the next task.
 struct EndOnDrop(Arc<Task>);
 
 impl Drop for EndOnDrop {

@@ -1,12 +1,14 @@
-//! The order in which the tasks of a pool get turns, fair by caller (engine 8). It knows neither
-//! threads nor clocks: the pool reports work in units of the meter, and takes the next tasks.
+//! The order in which the tasks of a pool get turns, fair by caller (engine 8). The queue knows
+//! neither threads nor clocks: the pool reports work in units of the meter, and asks for the next
+//! tasks.
 //!
-//! A turn goes to the caller with the fewest turns, and of several to the one that has used the
-//! least work. Use is compared as in start-time fair queueing: a caller that was idle begins near
-//! the use of those who work now, so it neither saves up its share nor pays for work that nobody
-//! else wanted. Tasks of one caller get turns in the order in which they came.
+//! A turn goes to the caller with the fewest turns. Among several such callers, it goes to the one
+//! with the least *use*, which is the work done for it. Use is compared as in start-time fair
+//! queueing: an idle caller begins near the use of the active callers. So it neither saves up its
+//! share, nor pays for work that it did while nobody else wanted a turn. Tasks of one caller get
+//! turns in the order of their arrival.
 //!
-//! A turn is never idle while a task may use it: one caller alone has them all.
+//! A turn is never idle while a task may use it: a caller that is alone has all turns.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,36 +16,36 @@ use figdex_index::SLICE_UNITS;
 
 use crate::callers::Caller;
 
-/// The work that a caller may be ahead of another before it gives a turn up. Two callers who work
-/// all the time then have slices of twice this.
+/// The work by which a caller may be ahead of another before it gives up a turn. Two callers that
+/// work all the time then have slices of twice this.
 const LEAD_UNITS: u64 = SLICE_UNITS / 2;
 
-/// The work by which an idle caller begins behind those who work now. With more than
-/// [`LEAD_UNITS`] it need not wait until the end of a slice.
+/// The work by which an idle caller begins behind the active callers. Because it is more than
+/// [`LEAD_UNITS`], the caller need not wait for the end of a slice.
 const CREDIT_UNITS: u64 = SLICE_UNITS;
 
-/// The part of all work by which the clock moves at least. Without it, new callers that come
-/// without end would keep those who have worked already from their turns for ever.
+/// The divisor of all work that gives the least advance of the clock. Without it, an endless stream
+/// of new callers would keep earlier callers from their turns for ever.
 const CLOCK_PART: u64 = 64;
 
-/// The work that is charged for each task besides what its meter charges, so that a task without a
-/// meter counts too: the time in which a thread wakes up.
+/// The work that is charged for each task in addition to its meter's charges: the time to wake a
+/// thread. So a task without a meter counts too.
 const TASK_UNITS: u64 = 2_000;
 
-/// The callers whose first task may begin although many tasks have begun already. A task that has
+/// The number of callers whose first task may begin even if many tasks have begun. A task that has
 /// begun holds memory and a thread until it ends.
 pub(super) const FIRST_TASKS_MAX: usize = 16;
 
-/// Accounts of callers without tasks are looked through when this many were added.
+/// The number of added accounts after which accounts of callers without tasks are removed.
 const SWEPT_ACCOUNTS: usize = 1_024;
 
-/// The number of a task, in the order in which tasks come.
+/// The number of a task, in the order of arrival.
 pub(super) type Ticket = u64;
 
 /// The tasks of a pool. `W` wakes a task that waits.
 pub(super) struct Queue<W> {
     turns: usize,
-    /// The use at which a slice lately began: callers who come now begin near it.
+    /// The use at which a slice began recently. New callers begin near it.
     clock: u64,
     last: Ticket,
     counts: TaskCounts,
@@ -55,12 +57,13 @@ pub(super) struct Queue<W> {
     swept_at: usize,
 }
 
-/// The turns of a caller, its use, its oldest task that waits, and the caller.
+/// The sort key of a caller: its number of turns, its use, its oldest waiting task, and the caller
+/// itself.
 type TurnKey = (usize, u64, Ticket, Caller);
 
 /// The tasks of one caller.
 struct Account<W> {
-    /// The work that it has used.
+    /// The work that was done for the caller.
     used: u64,
     running: BTreeSet<Ticket>,
     /// The tasks that have begun and wait for their next slice.
@@ -95,7 +98,7 @@ impl<W> Account<W> {
         [self.running.len(), self.paused.len(), self.queued.len()]
     }
 
-    /// The places of a caller among the paused and the queued.
+    /// The keys of a caller among the paused and the queued.
     fn keys(&self, caller: Caller) -> [Option<TurnKey>; 2] {
         [&self.paused, &self.queued].map(|tasks| {
             let (ticket, _) = tasks.first_key_value()?;
@@ -136,7 +139,8 @@ impl<W> Queue<W> {
         ticket
     }
 
-    /// Gives a free turn to the next task, if there are both. Returns what wakes the task.
+    /// Gives a free turn to the next task, if there is a free turn and a task. Returns the waker of
+    /// the task.
     pub(super) fn grant(&mut self) -> Option<W> {
         if self.counts.running == self.turns {
             return None;
@@ -159,7 +163,7 @@ impl<W> Queue<W> {
         })
     }
 
-    /// The next caller of whom a task may begin.
+    /// The next caller with a task that may begin.
     fn first_to_begin(&self) -> Option<TurnKey> {
         let started = self.counts.running + self.counts.paused;
         if started >= Self::started_max(self.turns) {
@@ -170,12 +174,12 @@ impl<W> Queue<W> {
             // A caller cannot use more tasks than there are turns.
             own == 0 || (own < self.turns && started < 2 * self.turns)
         };
-        // It passes over callers that have begun, and those are few.
+        // The search skips only callers with started tasks, and those are few.
         self.queued.iter().find(may_begin).copied()
     }
 
-    /// Takes a report of work that a task of a caller did. Returns whether another caller should
-    /// have its turn now.
+    /// Takes a report of work of a caller's task. Returns whether another caller should have its
+    /// turn now.
     pub(super) fn report(&mut self, caller: Caller, units: u64) -> bool {
         let clock = self.clock;
         let (started_at, used, running) = self.change(caller, |account| {
@@ -184,13 +188,13 @@ impl<W> Queue<W> {
             (started_at, account.used, account.running.len())
         });
         self.clock = started_at.max(clock + units / CLOCK_PART);
-        // Without the turn that it would give up.
+        // Compare without the turn that the task would give up.
         let Some(others) = running.checked_sub(1) else { return false };
         let next = self.paused.first().copied().into_iter().chain(self.first_to_begin()).min();
         next.is_some_and(|(turns, its_use, ..)| (turns, its_use + LEAD_UNITS) <= (others, used))
     }
 
-    /// Takes the turn of a task that has more to do, until it is granted another one.
+    /// Takes the turn from an unfinished task. The task waits until it gets another turn.
     pub(super) fn pause(&mut self, caller: Caller, ticket: Ticket, wake: W) {
         self.change(caller, |account| {
             if account.running.remove(&ticket) {
@@ -199,7 +203,7 @@ impl<W> Queue<W> {
         });
     }
 
-    /// Removes a task that waits, begun or not; one that has a turn keeps it.
+    /// Removes a waiting task, whether or not it has begun. A task with a turn keeps it.
     pub(super) fn leave(&mut self, caller: Caller, ticket: Ticket) {
         self.change(caller, |account| {
             account.paused.remove(&ticket);
@@ -207,14 +211,14 @@ impl<W> Queue<W> {
         });
     }
 
-    /// Removes a task, whatever it does, and frees its turn.
+    /// Removes a task in any state, and frees its turn.
     pub(super) fn end(&mut self, caller: Caller, ticket: Ticket) {
         self.leave(caller, ticket);
         self.change(caller, |account| account.running.remove(&ticket));
         self.sweep();
     }
 
-    /// Changes an account, and the places and counts that follow from it.
+    /// Changes an account, and updates the keys and counts that depend on it.
     fn change<T>(&mut self, caller: Caller, change: impl FnOnce(&mut Account<W>) -> T) -> T {
         let account = self.accounts.entry(caller).or_insert_with(|| Account::of_use(0));
         let [paused, queued] = account.keys(caller);
@@ -234,8 +238,8 @@ impl<W> Queue<W> {
         changed
     }
 
-    /// Forgets idle callers that would begin as new ones do. When many accounts were added, so that
-    /// the cost is shared.
+    /// Forgets idle callers that would begin like new ones. Runs only after many accounts were
+    /// added, which spreads the cost.
     fn sweep(&mut self) {
         if self.accounts.len() < self.swept_at {
             return;

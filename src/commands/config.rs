@@ -1,4 +1,4 @@
-//! `figdex config`: prints the settings that `serve` would run with.
+//! `figdex config`: prints the settings that `serve` would use.
 
 use anyhow::Context as _;
 use figdex_io::terminal;

@@ -1,4 +1,4 @@
-//! `figdex explain`: how an index would answer a question.
+//! `figdex explain`: shows how an index would answer a question.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -40,9 +40,9 @@ pub(super) fn run(flags: &ExplainFlags) -> anyhow::Result<()> {
     Ok(terminal::print(&format_args!("{plans}planned, found and counted in {millis:.1} ms\n"))?)
 }
 
-/// The number of instruments that a question of v3 finds, and the plan of each part, for people. The question is JSON:
-/// an object with `idType` or `idValue` is a mapping job, any other object a search or filter
-/// request, and an array holds mapping jobs.
+/// The number of instruments that a question of v3 finds, and the plan of each part, for people.
+/// The question is JSON. An object with `idType` or `idValue` is a mapping job, any other object is
+/// a search or filter request, and an array holds mapping jobs.
 ///
 /// # Errors
 /// For a question that a server would refuse, in the words of the contract.
@@ -70,7 +70,7 @@ pub fn explain(catalogue: &Catalogue, question: &str) -> anyhow::Result<String> 
     Ok(with_hits(hits, &catalogue.explain(&search)?))
 }
 
-/// A plan after the number of instruments that it finds.
+/// A plan, preceded by the number of instruments that it finds.
 fn with_hits(hits: u64, plan: &str) -> String {
     let matching = if hits == 1 { "instrument matches" } else { "instruments match" };
     format!("{} {matching}\n{plan}", grouped(hits))
@@ -86,7 +86,7 @@ fn jobs(catalogue: &Catalogue, jobs: &str) -> anyhow::Result<Vec<anyhow::Result<
     wire::jobs(jobs.as_bytes(), Version::V3, JOBS_MOST, plan).map_err(refused)
 }
 
-/// The question of a request that a server would answer.
+/// The question of a request, unless a server would refuse it.
 fn asked<T>(checked: Checked<T>) -> anyhow::Result<T> {
     match checked.question {
         Ok(Some(question)) if checked.enums_hold => Ok(question),

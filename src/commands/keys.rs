@@ -42,8 +42,8 @@ pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
     }
 }
 
-/// The keys file, which a change replaces. It must not be the file of settings or lie in an index,
-/// nor must the files next to it that a change writes.
+/// The keys file, for a command that replaces it. Neither the file nor the files that a change
+/// writes next to it may be the file of settings or lie in an index.
 fn changeable(place: &KeysFlags) -> anyhow::Result<PathBuf> {
     let keys = place.resolve()?;
     let mut files = Files::new(is_index);

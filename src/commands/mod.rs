@@ -1,4 +1,4 @@
-//! The commands of the program, a file each.
+//! The commands of the program, one file each.
 
 mod config;
 pub mod explain;
@@ -65,7 +65,7 @@ fn exit_of(done: anyhow::Result<ExitCode>) -> ExitCode {
 /// Opens the index in a folder.
 ///
 /// # Errors
-/// When there is none, with the command that builds one, or when it cannot be read.
+/// When there is none (the message names the command that builds one), or when it cannot be read.
 fn open_folder(path: &Path) -> anyhow::Result<Catalogue> {
     match Publication::of(path) {
         Err(IndexError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! `figdex ready`: asks a server whether it answers requests, for probes without curl.
+//! `figdex ready`: asks a server whether it is ready, for probes without curl.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -20,7 +20,7 @@ const HEAD_BYTES: usize = 12;
 /// Succeeds when the server is ready.
 ///
 /// # Errors
-/// When it is not, in one line.
+/// A message of one line when the server is not ready.
 pub(super) fn run(flags: &ReadyFlags) -> anyhow::Result<()> {
     let timeout = Duration::from_secs(flags.timeout_seconds);
     let asked = flags.asked()?;
@@ -34,13 +34,13 @@ pub(super) fn run(flags: &ReadyFlags) -> anyhow::Result<()> {
     }
 }
 
-/// The status of the answer of a server at an address.
+/// The status code of a server at an address.
 fn status_of(address: &str, ca_file: Option<&Path>, timeout: Duration) -> anyhow::Result<u16> {
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        // A probe asks this server, not a proxy that the environment names.
+        // A probe asks this server, not a proxy of the environment.
         .proxy(None)
         .tls_config(trust::tls(address, ca_file)?)
         .timeout_global(Some(timeout))
@@ -56,12 +56,12 @@ fn status_of(address: &str, ca_file: Option<&Path>, timeout: Duration) -> anyhow
     }
 }
 
-/// The status of the answer of a server at a Unix socket.
+/// The status code of a server at a Unix socket.
 fn status_over(socket: &Path, timeout: Duration) -> anyhow::Result<u16> {
     let (send, answers) = mpsc::channel();
     let socket = socket.to_owned();
-    // Connecting to a socket can wait, and the system bounds only reading and writing. The thread
-    // ends with the program.
+    // Connecting to a socket can block, and the system limits only the time of reads and writes.
+    // The thread ends with the program.
     thread::spawn(move || send.send(head_over(&socket)).ok());
     let head = match answers.recv_timeout(timeout) {
         Ok(head) => head?,
@@ -71,7 +71,7 @@ fn status_over(socket: &Path, timeout: Duration) -> anyhow::Result<u16> {
     status.and_then(|status| status.parse().ok()).context("the answer is not HTTP")
 }
 
-/// The beginning of the answer, which ends with its status.
+/// The beginning of the response, up to its status code.
 fn head_over(socket: &Path) -> io::Result<[u8; HEAD_BYTES]> {
     let mut stream = UnixStream::connect(socket)?;
     stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: figdex\r\nConnection: close\r\n\r\n")?;

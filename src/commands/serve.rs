@@ -1,4 +1,5 @@
-//! `figdex serve`: settings, index, sockets, then requests until a signal says to stop.
+//! `figdex serve`: reads the settings, opens the index and the sockets, and answers until a signal
+//! says to stop.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,15 +28,15 @@ use crate::serve::passed::PassedSockets;
 use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
 
-/// The threads for blocking work besides those of the pools, such as reading files.
+/// The number of threads for blocking work outside the pools, such as reading files.
 const OTHER_THREADS_MAX: usize = 64;
 
-/// Lets the system back the memory of this process with small pages only. With pages of 2 MB a
-/// request would take one for each place that it touches, so that no bound on the memory of a
-/// request would hold. The allocator asks for such pages by itself.
+/// Makes the system back the memory of this process with small pages only. With pages of 2 MB, a
+/// request would occupy a page for each place that it touches, and no bound on its memory would
+/// hold. The allocator requests such pages by itself.
 #[cfg(target_os = "linux")]
 fn use_small_pages() {
-    // A kernel that refuses has no larger pages.
+    // A kernel that refuses this has no larger pages.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
@@ -43,12 +44,12 @@ fn use_small_pages() {
 fn use_small_pages() {}
 
 pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
-    // First of all: later, files that this program has opened may be in place of sockets that
-    // were not passed.
+    // This must come first: later, files that this program has opened could have the numbers of
+    // sockets that were not passed.
     let mut passed = PassedSockets::take().map_err(Error::msg)?;
     use_small_pages();
     let config = Config::resolve(&flags)?;
-    // Dropped at the end: all log lines are written before an error is printed.
+    // Dropped last, so that all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
     tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);
     if let Some(Provenance::Derived(reason)) = config.provenance.get("hide_identifiers") {
@@ -60,12 +61,12 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
         .max_blocking_threads(OTHER_THREADS_MAX + Pools::threads_max(config.settings.pool_threads))
         .build()?;
     let hangups = {
-        // From here on SIGHUP does not end the program, not even while an index is opened.
+        // From here on SIGHUP does not end the program, even while an index is being opened.
         let _runtime = runtime.enter();
         [signal(SignalKind::hangup())?, signal(SignalKind::hangup())?]
     };
-    // An address that is taken ends the program before an index is opened or built. Clients that
-    // connect meanwhile wait.
+    // An address that is in use ends the program before an index is opened or built. Clients that
+    // connect in the meantime wait.
     let listeners = runtime.block_on(Listeners::bind(&config, &mut passed))?;
     let (engine, followed) = open(&config, &runtime, &listeners)?;
     tracing::info!(
@@ -74,7 +75,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
         "index open"
     );
     let served = runtime.block_on(answer(flags, config, (engine, followed), listeners, hangups));
-    // Do not wait for a generation that is being opened.
+    // A generation that is still being opened is not waited for.
     runtime.shutdown_background();
     served
 }
@@ -165,11 +166,11 @@ async fn answer(
     Ok(())
 }
 
-/// Reads the index while it already answers. A file that the disk cannot read ends the server as
-/// soon as a request needs it: the log then names it.
+/// Reads the index while the server already answers. A file that the disk cannot read ends the
+/// server at the first request that needs it: the log then names the file.
 fn warm(catalogue: &Catalogue, index: &Path) {
     let Err(error) = catalogue.warm() else { return };
-    // Otherwise the build that published another generation may have removed this one.
+    // Otherwise a build that published another generation may have removed this one.
     if Publication::of(index).is_ok_and(|found| found == *catalogue.publication()) {
         let reason = chain(&error);
         tracing::error!(
@@ -180,7 +181,7 @@ fn warm(catalogue: &Catalogue, index: &Path) {
     }
 }
 
-/// The open addresses, on which nothing is accepted yet.
+/// The bound addresses, before any connection is accepted.
 struct Listeners {
     clients: Listener,
     operators: Option<Listener>,
@@ -190,7 +191,7 @@ impl Listeners {
     async fn bind(config: &Config, passed: &mut PassedSockets) -> anyhow::Result<Self> {
         let places = [Some(&config.listen), config.admin_listen.as_ref()];
         let named = places.into_iter().flatten().filter(|place| matches!(place, Listen::Passed(_)));
-        // Before any address is found to be taken, perhaps by the socket that was passed.
+        // Checked before binding: an address may be in use by the very socket that was passed.
         passed.refuse_more_than(named.count()).map_err(Error::msg)?;
         let clients = listen("--listen", &config.listen, passed).await?;
         let operators = match &config.admin_listen {
@@ -227,8 +228,8 @@ async fn listen(
     })
 }
 
-/// Fetches the first generation of a copy. Meanwhile the same addresses answer that the server is
-/// healthy and not ready, and how far it is.
+/// Fetches the first generation of a copy. Meanwhile the server answers at the same addresses: it
+/// is healthy but not ready, and reports its progress.
 async fn fetched(
     config: &Config,
     listeners: &Listeners,
@@ -263,7 +264,7 @@ async fn fetched(
     Ok(opened)
 }
 
-/// Where new generations are looked for.
+/// The place to look for new generations.
 enum Followed {
     Folder(PathBuf, Arc<Catalogue>),
     Cluster(Arc<Client>, String),
@@ -275,7 +276,7 @@ enum Followed {
     },
 }
 
-/// Opens the index that is set, or the default one.
+/// Opens the configured index, or the default one.
 fn open(
     config: &Config,
     runtime: &Runtime,
@@ -310,11 +311,11 @@ fn open(
     Ok((Engine::Local(catalogue.clone()), Followed::Folder(index, catalogue)))
 }
 
-/// Opens the index in a folder, or the default one, which is built from the bundled sample when it
-/// does not exist.
+/// Opens the index in a folder. Without a folder it opens the default one, which is built from the
+/// bundled sample if it does not exist.
 fn open_or_build(index: Option<&Path>) -> anyhow::Result<Catalogue> {
     let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
-    // A folder that cannot be read may hold an index: no sample is published there.
+    // A folder that cannot be read may hold an index, so no sample is published there.
     let (is_absent, is_empty) = match Publication::of(path) {
         Err(IndexError::Io { source, .. }) => (source.kind() == io::ErrorKind::NotFound, false),
         // A first build that was killed leaves a folder without a published generation.

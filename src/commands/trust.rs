@@ -1,5 +1,5 @@
-//! The certificates that the commands trust when they ask a server over HTTPS, and the
-//! reasons why TLS with it failed.
+//! The certificates that the commands trust for a server over HTTPS, and explanations of TLS
+//! failures.
 
 use std::io;
 use std::path::Path;
@@ -11,8 +11,8 @@ use tokio_rustls::rustls;
 use tokio_rustls::rustls::crypto::ring;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// TLS that trusts the certificates of `--ca-file`, or those of the system if the address needs
-/// any.
+/// TLS that trusts the certificates of `--ca-file`; without them, those of the system, if the
+/// address needs any.
 ///
 /// # Errors
 /// When there are no certificates to trust.
@@ -32,13 +32,13 @@ pub(super) fn tls(address: &str, ca_file: Option<&Path>) -> anyhow::Result<TlsCo
         .build())
 }
 
-/// The reason why a first request failed, when it concerns TLS: the certificate of the server, or a
-/// server that may speak TLS at an `http://` address, or none at an `https://` one.
+/// The reason why a first request failed, if TLS is the cause: an untrusted certificate, a server
+/// that speaks TLS at an `http://` address, or a server that does not at an `https://` address.
 pub(super) fn fault(address: &str, error: &ureq::Error) -> Option<String> {
     certificate_fault(error).or_else(|| other_scheme(address, error))
 }
 
-/// The reason, with the other address.
+/// The reason, with the address to use instead.
 fn other_scheme(address: &str, error: &ureq::Error) -> Option<String> {
     const CLOSED: &str = "the connection was closed without an answer";
     let closed = is_closed(error).then_some(CLOSED);
@@ -60,7 +60,7 @@ fn is_closed(error: &ureq::Error) -> bool {
         if matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe))
 }
 
-/// Whether the server answered a greeting of TLS with something else.
+/// Whether the server answered a TLS greeting with something other than TLS.
 fn is_other_than_tls(error: &ureq::Error) -> bool {
     matches!(of_tls(error), Some(rustls::Error::InvalidMessage(_)))
 }

@@ -112,7 +112,7 @@ Examples:
   figdex ready http://127.0.0.1:8081 --timeout 1
   figdex ready unix:/run/figdex/figdex.sock";
 
-/// The settings by which a server is found: where it listens, and whether clients use TLS.
+/// The settings that locate a server: its addresses, and whether clients use TLS.
 #[derive(Debug)]
 pub struct ServerFlags(pub SettingFlags);
 
@@ -154,11 +154,12 @@ pub enum KeysCommand {
 pub struct SettingFlags {
     /// `--config`: the file of settings.
     pub config: Option<PathBuf>,
-    /// The texts of each setting that is given, by its name, and their origin.
+    /// The given texts of each setting, by name, and their origin.
     pub(super) given: BTreeMap<&'static str, (Vec<String>, Provenance)>,
 }
 
-/// The flags that name the file of the keys: `--keys`, and `--config` for a file that does.
+/// The flags that name the keys file: `--keys`, and `--config` for a file of settings that names
+/// it.
 #[derive(Debug)]
 pub struct KeysFlags(pub SettingFlags);
 
@@ -230,7 +231,7 @@ impl Args for SettingFlags {
 impl FromArgMatches for SettingFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = SETTINGS.iter().filter_map(|Setting { name, .. }| {
-            // `figdex keys` and `figdex ready` have only some of them.
+            // `figdex keys` and `figdex ready` have only some of the settings.
             let texts = matches.try_get_many::<String>(name).ok()??;
             let is_variable = matches.value_source(name) == Some(ValueSource::EnvVariable);
             let provenance = if is_variable { Provenance::Variable } else { Provenance::Flag };
@@ -291,8 +292,8 @@ impl FromArgMatches for ServerFlags {
 }
 
 impl Flags {
-    /// The fault in a command line where the value of a switch follows after a blank, as in
-    /// `--no-limits yes`. `None` when there is none.
+    /// The error for a command line with a value after a switch and a blank, as in `--no-limits
+    /// yes`. `None` if there is none.
     pub fn value_after_switch(arguments: &[OsString]) -> Option<String> {
         arguments.windows(2).find_map(|pair| {
             let (name, value) = (pair[0].to_str()?.strip_prefix("--")?, pair[1].to_str()?);

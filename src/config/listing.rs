@@ -1,6 +1,6 @@
-//! The settings in force, as `figdex config` prints them: TOML for `--config`, with the origin
-//! of each value in a comment. The values are those of the resolved [`Config`], which the
-//! server runs with, not the texts that were given.
+//! The settings in force, in the format that `figdex config` prints: TOML for `--config`, with the
+//! origin of each value in a comment. The values come from the resolved [`Config`], which the
+//! server runs with, not from the texts that were given.
 
 use std::fmt::{self, Display};
 
@@ -10,19 +10,20 @@ use toml::Value;
 use super::table::SETTINGS;
 use super::{Config, Provenance, rates_by_key, values};
 
-/// All settings of `figdex serve`. Those of `[limits]` are last, as tables must be in TOML.
+/// All settings of `figdex serve`. Those of `[limits]` are last, since TOML wants tables at the
+/// end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing(Vec<ListedSetting>);
 
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq)]
 struct ListedSetting {
-    /// Its key in the file, in dotted form.
+    /// The key in the file, in dotted form.
     name: String,
-    /// Its value, if it is set or has a default.
+    /// The value, if it is set or has a default.
     value: Option<Value>,
     provenance: Provenance,
-    /// A remark; for a setting without a value, what applies instead.
+    /// A remark. For a setting without a value, it says what applies instead.
     note: Option<&'static str>,
     is_live: bool,
 }
@@ -59,10 +60,10 @@ impl Config {
 }
 
 impl Listing {
-    /// Applies those of the new settings that a running server can change.
+    /// Applies those new settings that a running server can change.
     pub(crate) fn apply(&mut self, new: Self) -> Changes {
         let mut changes = Changes::default();
-        // Both have the same settings, in the same order.
+        // Both listings have the same settings, in the same order.
         for (old, new) in self.0.iter_mut().zip(new.0) {
             debug_assert_eq!(old.name, new.name);
             if old.value != new.value {
@@ -97,7 +98,7 @@ impl Display for Listing {
             let note = note.unwrap_or_default();
             match value {
                 Some(value) => {
-                    // A comment ends with its line, and the name of a file may have several.
+                    // A comment ends with its line, and a file name may contain line ends.
                     let origin = escaped(provenance.to_string());
                     let separator = if note.is_empty() { "" } else { "; " };
                     writeln!(f, "{key} = {}  # {origin}{separator}{note}", quoted(value))?;

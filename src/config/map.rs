@@ -138,7 +138,7 @@ Examples:
       --min-matched 95%";
 
 impl MapFlags {
-    /// The address of the index: that of the flag, else of the environment, else the default.
+    /// The address of the index: from the flag, else from the environment, else the default.
     ///
     /// # Errors
     /// When that of the environment is none, or is of a kind that this program was built without.
@@ -153,11 +153,11 @@ impl MapFlags {
 }
 
 impl MapFlags {
-    /// Checks what one flag alone does not show: flags that contradict each other, and files that
-    /// would not be as their names say.
+    /// Checks rules that concern several flags: flags that contradict each other, and files whose
+    /// endings contradict their content.
     ///
     /// # Errors
-    /// The message, which is one of usage.
+    /// The message of a usage error.
     pub fn check(&self) -> Result<(), String> {
         for (flag, path, holds) in [
             ("--out", &self.out, Holds::Rows),
@@ -205,8 +205,7 @@ enum Holds {
 }
 
 impl Holds {
-    /// The reason to refuse a file whose name has this ending, if it says something else than the
-    /// file would hold.
+    /// The reason to refuse a file whose ending contradicts the content of the file.
     fn refuses(self, ending: &str) -> Option<String> {
         let name = match self {
             Self::Rows => "name a .csv or .jsonl file",
@@ -244,11 +243,11 @@ pub struct IdColumn {
 /// The type of the identifiers of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeOf {
-    /// It is recognised.
+    /// The type is recognised.
     Recognised,
     /// All are of this type.
     Given(IdType),
-    /// Each row names it in this column.
+    /// Each row names the type in this column.
     Column(String),
 }
 
@@ -294,9 +293,9 @@ pub struct Condition {
 /// The value of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// The same for all rows.
+    /// The same value for all rows.
     Fixed(String),
-    /// That of the row in this column.
+    /// The row's value in this column.
     Column(String),
 }
 
@@ -378,8 +377,8 @@ impl FromStr for Delimiter {
     }
 }
 
-/// Reads a [`Url`]. One with a user or a password is refused without being printed, as clap would
-/// print the value. No server has `@` in its path.
+/// Parses a [`Url`]. An address with a user or a password is refused without printing it; clap
+/// would print the value. No server has `@` in its path.
 #[derive(Clone)]
 struct UrlParser;
 

@@ -57,18 +57,18 @@ const RELOAD_PERIOD: Duration = Duration::from_secs(1);
 /// The number of bytes of the served files that are read again in a second: 250 GB in seven hours.
 const SCRUB_RATE: usize = 10_000_000;
 
-/// The bounds on connections to the operators' address. They are counted apart from those of
-/// clients, so that a flood of clients does not lock operators out. Few are enough: for a
-/// scraper and some people.
+/// The bounds on connections to the operators' address. These connections are counted separately
+/// from those of clients, so that a flood of clients does not lock operators out. A few are enough
+/// for a scraper and some people.
 pub const ADMIN_CONNECTIONS: ConnectionBounds =
     ConnectionBounds { max: 64, ..ConnectionBounds::DEFAULT };
 
-/// The configuration of `figdex serve`. A field is named as its flag.
+/// The configuration of `figdex serve`. Each field has the name of its flag.
 #[derive(Debug)]
 pub struct Config {
     /// The address of the index; `None` means the folder [`DEFAULT_INDEX`].
     pub index: Option<Address>,
-    /// The certificates to trust when it is in a cluster.
+    /// The certificates to trust for an index in a cluster.
     pub cluster_ca_file: Option<PathBuf>,
     /// The file with the header that names a user to the cluster.
     pub cluster_authorization_file: Option<PathBuf>,
@@ -76,11 +76,11 @@ pub struct Config {
     pub cache: Option<PathBuf>,
     /// The highest number of bytes to fetch in a second; `None` for no bound.
     pub cache_rate: Option<usize>,
-    /// The root of an object storage that is not that of Amazon.
+    /// The root of an object storage other than Amazon's.
     pub storage_endpoint: Option<String>,
     /// The region of the bucket.
     pub storage_region: Option<String>,
-    /// The certificates to trust when the index is in object storage.
+    /// The certificates to trust for an index in object storage.
     pub storage_ca_file: Option<PathBuf>,
     /// The file with the keys for object storage.
     pub storage_keys_file: Option<PathBuf>,
@@ -92,21 +92,21 @@ pub struct Config {
     pub tls_cert: Option<PathBuf>,
     /// The file of the certificate's key.
     pub tls_key: Option<PathBuf>,
-    /// The content of both TLS files.
+    /// The contents of both TLS files.
     pub tls: Option<Arc<Tls>>,
-    /// The content of the keys file.
+    /// The contents of the keys file.
     pub keys: Arc<KeyRing>,
     /// The format of log lines.
     pub log_format: LogFormat,
-    /// The settings that requests are answered with.
+    /// The settings for answering requests.
     pub settings: Settings,
-    /// The rates of the file's `[limits]`, also when `no_limits` lifts them.
+    /// The rates of the file's `[limits]`, even when `no_limits` lifts them.
     pub rates: Rates,
-    /// The origin of each value, by name. A setting that is not here has its default.
+    /// The origin of each value, by name. A setting that is missing here has its default.
     pub provenance: BTreeMap<String, Provenance>,
 }
 
-/// The settings that requests are answered with. A field is named as its flag.
+/// The settings for answering requests. Each field has the name of its flag.
 ///
 /// The default is for tests and for programs that embed the service: it has no request rates.
 /// `figdex serve` has those of the contract, unless `--no-limits` lifts them.
@@ -122,8 +122,8 @@ pub struct Settings {
     pub hide_identifiers: bool,
     /// The origins whose web pages may call.
     pub cors: Cors,
-    /// The server's address for its clients, without a slash at the end. `None` when it is not
-    /// known: then it is the address that a request was sent to.
+    /// The server's address for its clients, without a slash at the end. `None` when it is unknown;
+    /// then clients get the address that they sent the request to.
     pub public_url: Option<String>,
     /// Whether callers are identified by `X-Forwarded-For`.
     pub trust_proxy: bool,
@@ -142,39 +142,38 @@ pub struct Settings {
     /// The bounds on connections: `--connections`, `--connections-per-address`,
     /// `--head-timeout`, `--idle-timeout`, `--drain-wait` and `--drain-timeout`.
     pub connections: ConnectionBounds,
-    /// Whether each request is logged. On by default: without its line, nobody can find out
-    /// afterwards which requests were refused or slow; and no request waits for its line to be
-    /// written.
+    /// Whether each request is logged. On by default: without the line of a request, nobody can
+    /// find out later that it was refused or slow. No request waits until its line is written.
     pub access_log: bool,
-    /// Whether requests for the files of the page are logged too.
+    /// Whether requests for the files of the page are also logged.
     pub access_log_page: bool,
-    /// Whether the log has the address of each request's client.
+    /// Whether log lines have the address of the client.
     pub access_log_address: bool,
-    /// Whether the metrics may name the keys: only operators can read them. It follows from the
-    /// addresses.
+    /// Whether the metrics may name the keys, because only operators can read them. Derived from
+    /// the addresses.
     pub metrics_name_keys: bool,
     /// Whether the page's requests without a key count in a separate window (contract 14.22).
     pub page_window: bool,
     /// The time in which a client must send the body of a request.
     pub body_timeout: Duration,
-    /// The bytes that the bodies of all requests may hold together. This field and those below
+    /// The bytes that the bodies of all requests may hold together. This field and the fields below
     /// are not settings of the command.
     pub bodies_bytes_max: usize,
     /// The bytes that unsent answers may hold together.
     pub answers_bytes_max: usize,
-    /// The number of threads for answers that are heavy work, and as many for compression; `None`
-    /// is one fewer than the cores.
+    /// The number of threads for heavy answers, and as many for compression; `None` means one fewer
+    /// than the cores.
     pub pool_threads: Option<usize>,
     /// The time that heavy work may wait for a thread.
     pub pool_timeout: Duration,
-    /// The time between two looks at the index folder for a new generation.
+    /// The time between two checks of the index folder for a new generation.
     pub reload_period: Duration,
     /// The number of bytes of the served files that are read again in a second; `None` for none.
     pub scrub_rate: Option<usize>,
 }
 
 impl Settings {
-    /// The parts of requests that the log has.
+    /// The requests that are logged, and what their lines contain.
     pub(crate) fn logged(&self) -> Logged {
         Logged {
             requests: self.access_log,
@@ -269,7 +268,7 @@ impl Config {
         }
     }
 
-    /// The configuration that flags, environment and file give.
+    /// Resolves flags, environment and file to a configuration.
     ///
     /// # Errors
     /// All errors in flags, environment and file together, and those in the keys file and the
@@ -289,14 +288,14 @@ impl Config {
         Ok(config)
     }
 
-    /// Derives the values that follow from others, and checks those that must agree.
+    /// Derives the values that follow from others, and checks settings that must agree.
     fn complete(&mut self, sources: &mut Sources<'_>) {
         let Self { settings, listen, rates, .. } = self;
         let Sources { faults, provenance, .. } = sources;
         if let Some(in_force) = &mut settings.rates {
             in_force.clone_from(rates);
         }
-        // The time for an answer includes that for the rest of its request's body.
+        // The time for an answer includes the time for the rest of its request's body.
         settings.connections.answer_timeout += settings.body_timeout.saturating_sub(BODY_TIMEOUT);
 
         let mut derive = |name: &str, reason: String| {
@@ -365,8 +364,8 @@ impl Config {
 }
 
 impl KeysFlags {
-    /// The keys file for `figdex keys`. Only this setting is read from the file of settings:
-    /// the others are the server's.
+    /// The keys file for `figdex keys`. Only this setting is read from the file of settings: the
+    /// others are the server's.
     ///
     /// # Errors
     /// When no keys file is named, or the file of settings cannot be read.
@@ -385,10 +384,10 @@ impl KeysFlags {
 }
 
 impl ReadyFlags {
-    /// The server to ask: that of the URL, else that of the settings.
+    /// The server to ask: from the URL, else from the settings.
     ///
     /// # Errors
-    /// When the settings cannot be read, or leave the port to the system.
+    /// When the settings cannot be read, or let the system choose the port.
     pub fn asked(&self) -> Result<ServerPlace, Faults> {
         self.url.clone().map_or_else(|| self.server.asked(), Ok)
     }

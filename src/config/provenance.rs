@@ -1,4 +1,4 @@
-//! The origin of a setting's value, as errors and `figdex config` name it.
+//! The origin of a setting's value, for errors and `figdex config`.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use figdex_io::escaped;
 /// The origin of a setting's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Provenance {
-    /// It is not set.
+    /// The setting is not set.
     Default,
-    /// It follows from other settings, for this reason.
+    /// The value follows from other settings, for this reason.
     Derived(String),
     /// The flag of the setting with this name.
     Flag(&'static str),
@@ -24,7 +24,7 @@ pub enum Provenance {
     },
 }
 
-/// Writes the origin as the beginning of an error, in the operator's spelling.
+/// Writes the origin in the operator's spelling, as the beginning of an error.
 impl fmt::Display for Provenance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

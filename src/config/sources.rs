@@ -1,5 +1,5 @@
-//! The sources of a setting: its flag or environment variable, which clap has put together,
-//! and the TOML file.
+//! The sources of a setting: its flag or environment variable, which clap has merged, and the TOML
+//! file.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -14,9 +14,9 @@ pub(super) struct Sources<'a> {
     flags: &'a SettingFlags,
     /// The name of the file.
     file: String,
-    /// The values of the file that were not asked for yet.
+    /// The values of the file that no setting has taken yet.
     table: Table,
-    /// The keys that were asked for, in dotted form.
+    /// The keys of all known settings so far, in dotted form.
     known: Vec<String>,
     pub(super) faults: Vec<String>,
     /// The origin of each setting that has a valid value.
@@ -24,14 +24,15 @@ pub(super) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The settings of flags, and of the file that they name, which is read here.
+    /// Collects the settings of flags, and reads the file that they name.
     pub(super) fn new(flags: &'a SettingFlags) -> Self {
         let (mut faults, mut table, mut name) = (Vec::new(), Table::new(), String::new());
         if let Some(file) = &flags.config {
             name = file.to_string_lossy().into_owned();
             let parsed = std::fs::read_to_string(file).map_err(unreadable).and_then(|text| {
                 text.parse().map_err(|error: toml::de::Error| {
-                    // It quotes a line of the file, in which a password may have spaces.
+                    // The error quotes a line of the file, and a password in that line may have
+                    // spaces.
                     let error = error.to_string();
                     let lines: Vec<_> = error.trim_end().lines().map(masked).collect();
                     format!("{}\n{TOML_HELP}", lines.join("\n"))
@@ -56,7 +57,7 @@ impl<'a> Sources<'a> {
     ) {
         self.known.push(key.to_owned());
         let place = self.place(key);
-        // Taken in any case: a key that a flag overrides is still a known one.
+        // The value is taken even if a flag overrides it: the key is still a known one.
         let in_file = take(&mut self.table, key).and_then(|value| {
             let texts = match value {
                 Value::Array(values) if is_list => values.into_iter().map(values::scalar).collect(),
@@ -70,7 +71,7 @@ impl<'a> Sources<'a> {
         });
         let Some((texts, place)) = self.flags.given.get(key).cloned().or(in_file) else { return };
         let faults = texts.iter().filter_map(|text| {
-            // An error quotes the text, whose line ends would look like those between errors.
+            // An error quotes the text. Its line ends would look like those between errors.
             let fault = set(text).err()?.replace(text, &escaped(text).to_string());
             Some(format!("{place}: {fault}"))
         });
@@ -81,9 +82,9 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The origin of every value, or all errors, once every setting was asked for. A key of
-    /// the file that was not asked for is an error: it would have no effect. So is a variable whose
-    /// name is nearly that of a setting.
+    /// The origin of every value, or all errors. Call it after all settings were applied. A key of
+    /// the file that no setting has taken is an error: it would have no effect. So is a variable
+    /// whose name is almost that of a setting.
     pub(super) fn finish(mut self) -> Result<BTreeMap<String, Provenance>, Vec<String>> {
         let table = std::mem::take(&mut self.table);
         self.find_unknown("", table);
@@ -99,7 +100,7 @@ impl<'a> Sources<'a> {
             match value {
                 Value::Table(table) if has_known => self.find_unknown(&inside, table),
                 _ => {
-                    // The known keys, as deep in their tables as this one.
+                    // The known keys of the same depth.
                     let depth = key.matches('.').count();
                     let known = self.known.iter().map(|known| {
                         known
@@ -119,8 +120,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Finds variables that were meant to be settings. A variable of quite another name may be for
-    /// another program: Kubernetes sets some for a service that is called figdex.
+    /// Finds variables that were probably meant as settings. A variable with a very different name
+    /// may be for another program: Kubernetes sets some for a service that is called figdex.
     fn find_misspelt(&mut self) {
         let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         for name in given {
@@ -155,8 +156,8 @@ fn unreadable(error: std::io::Error) -> String {
     }
 }
 
-/// The known name that `given` may mean: one slip away, or two in a long name. `None` when it is
-/// one of them, and for a name so short that one slip makes another.
+/// The known name that `given` probably means: one slip away, or two in a long name. `None` if
+/// `given` is itself known, or is so short that one slip makes another name.
 fn similar<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let slips_max = match given.rsplit('.').next()?.len() {
         0..4 => 0,

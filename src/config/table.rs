@@ -1,5 +1,5 @@
 //! The table of settings. Flags, environment variables, keys of the file, `figdex config` and
-//! `packaging/figdex.toml` all follow from it. Only `[limits]` is apart: it is not a flag.
+//! `packaging/figdex.toml` all follow from it. Only `[limits]` is separate: it has no flags.
 
 use toml::Value;
 
@@ -13,33 +13,33 @@ use crate::callers::limits::{BODIES_BYTES_MAX, JOBS_MOST, Rates};
 use crate::capacity::budget::ADDRESS_PART;
 use crate::http::cors::Cors;
 
-/// The highest number of connections that can be set: more than the ports of a dozen machines,
-/// and far fewer than a semaphore can count.
+/// The highest number of connections that can be set: more than the ports of a dozen machines, and
+/// far below the maximum of a semaphore.
 const CONNECTIONS_MAX: usize = 1_000_000;
 
 /// One setting of `figdex serve`.
 pub(super) struct Setting {
-    /// Its key in the file. The flag has hyphens in place of the underscores; the variable is
+    /// The key in the file. The flag has hyphens in place of the underscores; the variable is
     /// `FIGDEX_` and the name in capitals.
     pub(super) name: &'static str,
     pub(super) takes: Takes,
-    /// The heading of its flag in `--help`.
+    /// The heading of the flag in `--help`.
     pub(super) heading: Option<&'static str>,
-    /// Its help, without a full stop at the end. Names of settings are in backquotes.
+    /// The help text, without a full stop at the end. Names of settings are in backquotes.
     pub(super) help: &'static str,
-    /// For a setting that has no default, what applies when it is not set; for any other, a
+    /// For a setting without a default, the behaviour when it is not set; for any other setting, a
     /// remark on its default.
     pub(super) note: &'static str,
     /// Whether a running server applies a change on SIGHUP.
     pub(super) is_live: bool,
-    /// Parses a text and sets the value, or says what is wrong with the text. A list is set
-    /// by one call for each of its texts.
+    /// Parses a text and sets the value, or returns the fault of the text. A list is set by one
+    /// call for each of its texts.
     pub(super) set: fn(&mut Config, &str) -> Result<(), String>,
-    /// The value, as the file has it; `None` when it is not set.
+    /// The value in the form of the file; `None` when it is not set.
     pub(super) get: fn(&Config) -> Option<Value>,
 }
 
-/// The values that a setting takes, by their name in `--help`.
+/// The kinds of values that a setting takes, by their names in `--help`.
 pub(super) enum Takes {
     One(&'static str),
     /// `true` or `false`; the flag without a value means `true`.
@@ -459,7 +459,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// Puts a parsed value into its place.
+/// Stores a parsed value.
 fn put<T>(place: &mut T, parsed: Result<T, String>) -> Result<(), String> {
     *place = parsed?;
     Ok(())
@@ -470,7 +470,7 @@ fn jobs(text: &str) -> Result<usize, String> {
 }
 
 impl Setting {
-    /// The help of the flag, with the default, which is that of `defaults`.
+    /// The help text of the flag. The default in it comes from `defaults`.
     pub(super) fn flag_help(&self, defaults: &Config) -> String {
         let default = match (self.get)(defaults) {
             None => self.note.to_owned(),

@@ -1,4 +1,4 @@
-//! The values of settings: from the operator's text, and back to a value of the file.
+//! The values of settings: parsed from the operator's text, and converted back for the file.
 
 use std::fmt::Display;
 use std::io;
@@ -118,7 +118,7 @@ fn number(text: &str) -> Option<usize> {
     text.parse().ok().filter(|number| *number > 0)
 }
 
-/// A number from 1 to `max`; `limit` says what `max` is.
+/// A number from 1 to `max`; `limit` describes `max`.
 pub(super) fn count_up_to(text: &str, max: usize, limit: &str) -> Result<usize, String> {
     match number(text) {
         Some(number) if number <= max => Ok(number),
@@ -162,7 +162,7 @@ pub(super) fn url(text: &str) -> Result<String, String> {
     }
 }
 
-/// The text of a value that a flag could give as well.
+/// The text of a value that could also be given by a flag.
 pub(super) fn scalar(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
@@ -172,7 +172,7 @@ pub(super) fn scalar(value: Value) -> Option<String> {
     }
 }
 
-/// A value as people write it: without quotation marks and brackets.
+/// A value as people write it, without quotation marks and brackets.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Array(values) if values.is_empty() => "none".to_owned(),
@@ -189,7 +189,7 @@ pub(super) fn file_name(path: &Path) -> Value {
     text(&path.display())
 }
 
-/// A number as a TOML integer, or as text if it is too large for one: both can be given.
+/// A number as a TOML integer, or as text if it is too large for one. The file accepts both.
 pub(super) fn count(number: usize) -> Option<Value> {
     Some(i64::try_from(number).map_or_else(|_| text(&number), Value::Integer))
 }

@@ -88,12 +88,12 @@ fn find(
     })
 }
 
-/// The fault of a job beyond contract 4.16.
+/// The fault of a job with more rows than contract 4.16 allows.
 fn too_many_of_job() -> Cow<'static, str> {
     format!("A job may find {JOB_ROWS_MAX} FIGIs; this one finds more.").into()
 }
 
-/// The fault of a job beyond contract 4.17.
+/// The fault of a job that exceeds the rows of contract 4.17.
 fn too_many_of_request() -> Cow<'static, str> {
     format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.").into()
 }

@@ -46,7 +46,7 @@ impl<'a> Turns<'a> {
             return Ok(done);
         }
         let done = self.pool.run_metered(self.caller, move |meter| work(meter)).await??;
-        // In a turn it has no bound, and ends early only when the client has gone.
+        // In a turn the meter has no bound, and the work ends early only if the client has gone.
         done.ok_or_else(|| ApiError::Unavailable.into())
     }
 }

@@ -6,8 +6,8 @@ use figdex_index::{Catalogue, Manifest, Uses, Vocabulary};
 use figdex_opensearch::Generation;
 use figdex_opensearch::client::Client;
 
-/// One generation of an index, wherever it is. A request asks for it once and keeps it, so that its
-/// answer is from one generation.
+/// One generation of an index, in either place. A request gets it once and keeps it, so that its
+/// whole answer is from one generation.
 #[derive(Clone)]
 pub enum Engine {
     /// An index on this machine.
@@ -25,8 +25,8 @@ impl Engine {
         }
     }
 
-    /// Whether it can answer now: of a cluster, whether all shards of the index answered when they
-    /// were last asked.
+    /// Whether the engine can answer now. A cluster can if all shards of the index answered the
+    /// last probe.
     pub fn answers(&self) -> bool {
         match self {
             Self::Local(_) => true,

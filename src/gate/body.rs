@@ -1,5 +1,5 @@
-//! The body of a request: read only when its endpoint asks for it, and never beyond its bounds
-//! (contract 2.12, 2.13).
+//! The body of a request. It is read only when its endpoint asks for it, and never beyond its
+//! bounds (contract 2.12, 2.13).
 
 use std::ops::Deref;
 use std::pin::Pin;
@@ -16,11 +16,11 @@ type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
 /// The chunks of a body as they arrive.
 pub(super) type BodyStream = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
 
-/// A body that is not read yet, with its bounds.
+/// An unread body, with its bounds.
 pub(crate) struct UnreadBody {
     pub(super) stream: BodyStream,
     pub(super) bytes_max: usize,
-    /// The size in `Content-Length`, which hyper holds the body to. `None` for a chunked body.
+    /// The size in `Content-Length`; hyper enforces it. `None` for a chunked body.
     pub(super) bytes_announced: Option<usize>,
     /// The time that the whole body may take to arrive.
     pub(super) wait: Duration,
@@ -42,25 +42,25 @@ impl Deref for Body {
     }
 }
 
-/// The size up to which the buffer of a body grows step by step, so that a client that sends
-/// little of a large body holds little, and no more than this is ever copied at a time.
-/// Beyond it the buffer gets room for the whole body at once: its `Content-Length`, or the
-/// largest allowed body. The system backs that room with memory only as bytes arrive.
+/// The size up to which the buffer of a body grows step by step. So a client that sends little of a
+/// large body holds little memory, and no more than this is ever copied at once. Beyond it the
+/// buffer gets room for the whole body at once: its `Content-Length`, or the largest allowed body.
+/// The system backs that room with memory only as bytes arrive.
 const GROWING_BYTES_MAX: usize = 512 << 10;
 
-/// The factor by which a step enlarges the buffer: few steps leave few freed buffers behind.
+/// The factor of each step of the buffer's growth: few steps leave few freed buffers behind.
 const GROWTH: usize = 4;
 
 impl UnreadBody {
     /// Reads the body.
     ///
     /// # Errors
-    /// - [`ApiError::PayloadTooLarge`] as soon as it exceeds its bound, without reading on, or when
-    ///   its caller may never hold so much.
-    /// - [`ApiError::BadRequest`] when it breaks off, or takes too long.
+    /// - [`ApiError::PayloadTooLarge`] as soon as the body exceeds its bound, without reading on,
+    ///   or when its caller may never hold that much.
+    /// - [`ApiError::BadRequest`] when the body breaks off or takes too long.
     /// - [`ApiError::Unavailable`] when the memory budget for bodies is used up.
     ///
-    /// hyper then closes the connection, so that the rest of the body is not read as a request.
+    /// hyper then closes the connection, so that the rest of the body is not taken for a request.
     pub(crate) async fn read(self) -> Result<Body, ApiError> {
         let Self { mut stream, bytes_max, bytes_announced, wait, mut share } = self;
         let read = read(&mut stream, bytes_max, bytes_announced, &mut share);
@@ -77,7 +77,7 @@ async fn read(
     share: &mut Share,
 ) -> Result<Vec<u8>, ApiError> {
     let mut body = Vec::new();
-    // No buffer is larger than the body can become.
+    // A buffer never needs to be larger than the body can become.
     let capacity_max = bytes_announced.map_or(bytes_max, |announced| announced.min(bytes_max));
     while let Some(chunk) = stream.next().await {
         let mut chunk = chunk.map_err(|_| ApiError::BadRequest)?;
@@ -103,10 +103,10 @@ async fn read(
     Ok(body)
 }
 
-/// The capacity for a body of which `bytes` have arrived, in a buffer that has `capacity`.
+/// The capacity for a body after `bytes` have arrived in a buffer of size `capacity`.
 fn room(bytes: usize, capacity: usize, capacity_max: usize) -> usize {
     match capacity {
-        // Most bodies are one chunk.
+        // Most bodies consist of one chunk.
         0 => bytes,
         _ if bytes <= capacity => capacity,
         _ if bytes <= GROWING_BYTES_MAX => GROWING_BYTES_MAX.min(GROWTH * bytes).min(capacity_max),
@@ -114,8 +114,8 @@ fn room(bytes: usize, capacity: usize, capacity_max: usize) -> usize {
     }
 }
 
-/// The memory that a buffer of that capacity holds when `bytes` have arrived: all of it
-/// while it grows, then the part that was written, in steps.
+/// The memory that a buffer of that capacity holds after `bytes` have arrived: all of it while it
+/// grows; afterwards the written part, in steps.
 fn held(bytes: usize, capacity: usize) -> usize {
     capacity.min(bytes.next_multiple_of(GROWING_BYTES_MAX))
 }

@@ -1,4 +1,5 @@
-//! A request on its way through the gate: as it comes from its route, and as its endpoint gets it.
+//! A request on its way through the gate: before, as its route passes it on, and after, as its
+//! endpoint gets it.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -17,7 +18,7 @@ use crate::callers::limits::{Limiter, Span};
 use crate::callers::version::Version;
 use crate::callers::{Caller, Peer};
 
-/// The head of a request that found its route.
+/// The head of a request that has found its route.
 pub(crate) struct Head {
     pub(super) peer: Peer,
     pub(crate) method: Method,
@@ -25,13 +26,13 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The caller, who needs no key here.
+    /// The caller, without looking at its key.
     pub(crate) fn caller(&self, trust_proxy: bool) -> Caller {
         Caller::without_key(self.peer, &self.headers, trust_proxy)
     }
 }
 
-/// A request that found its route: its head, and a body of which nothing was read.
+/// A request that has found its route: its head and its unread body.
 pub(crate) struct Incoming {
     pub(super) head: Head,
     pub(super) body: BodyStream,
@@ -43,11 +44,11 @@ pub(crate) struct Call {
     pub(crate) body: UnreadBody,
 }
 
-/// The caller that the gate admitted, with the limits that hold for its request.
+/// The caller that the gate admitted, with the limits for its request.
 pub(crate) struct Admitted {
-    /// The mapping jobs that the request may have.
+    /// The most mapping jobs of the request.
     pub(crate) jobs_max: usize,
-    /// The jobs that a list may have.
+    /// The most jobs of a list.
     pub(crate) list_jobs_max: usize,
     pub(crate) caller: Caller,
     /// The window that counts the request, and the version whose windows these are.
@@ -60,8 +61,8 @@ impl Admitted {
     /// 14.11).
     ///
     /// # Errors
-    /// [`ApiError::RateLimitReached`] when they are more than the window has left. The request
-    /// itself stays counted.
+    /// [`ApiError::RateLimitReached`] when the window has fewer left. The request itself stays
+    /// counted.
     pub(crate) fn charge_jobs(&self, jobs: usize) -> Result<(), ApiError> {
         let (version, span) = self.counted_by;
         let Some(limiter) = self.limiter.as_ref().filter(|_| span != Span::Page) else {
@@ -75,26 +76,26 @@ impl Admitted {
 }
 
 impl Admitted {
-    /// The jobs of a list that count as one request; `None` without rate limits.
+    /// The number of jobs of a list that count as one request; `None` without rate limits.
     pub(super) fn jobs_per_request(&self) -> Option<usize> {
         self.limiter.as_ref().map(|_| self.jobs_max)
     }
 
-    /// The jobs that fit into a list: no more than a whole window has room for.
+    /// The most jobs of a list. No list may have more jobs than a whole window has room for.
     pub(crate) fn jobs_per_list(&self) -> usize {
         self.in_whole_window().map_or(self.list_jobs_max, |jobs| jobs.min(self.list_jobs_max))
     }
 
-    /// The jobs of lists that a whole window has room for; `None` without such a window.
+    /// The number of list jobs that a whole window has room for; `None` without such a window.
     fn in_whole_window(&self) -> Option<usize> {
         let (version, span) = self.counted_by;
         let requests = self.limiter.as_ref()?.whole_window(self.caller, version, span)?;
         Some((requests as usize).saturating_mul(self.jobs_max))
     }
 
-    /// Counts a list of `jobs` jobs, which counts as one request for every `jobs_max` jobs; the
-    /// first of them was counted when the request was admitted (contract 17.8). Returns the state
-    /// of the window when there are more.
+    /// Counts a list: one request for every `jobs_max` jobs. The first of these requests was
+    /// counted when the request was admitted (contract 17.8). Returns the state of the window if
+    /// the list counts as more than one request.
     ///
     /// # Errors
     /// - [`OpenError::TooLarge`] when a whole window has no room for it.
@@ -116,15 +117,15 @@ impl Admitted {
     }
 }
 
-/// The error of a list with more jobs than fit. `jobs` says how many.
+/// The error for a list with too many jobs. `jobs` gives their number.
 pub(crate) fn too_many_jobs(jobs: impl Display, fitting: usize) -> OpenError {
     OpenError::TooLarge(format!(
         "This request has {jobs} jobs; at most {fitting} are allowed. Send the list in parts."
     ))
 }
 
-/// Extracts the head of a request. One that did not come over a socket, as in tests, counts as
-/// a request of this machine.
+/// Extracts the head of a request. A request without a socket, as in tests, counts as one from this
+/// machine.
 pub(crate) fn head()
 -> impl Filter<Extract = (Head,), Error = Infallible> + Clone + Send + Sync + 'static {
     warp::ext::optional().and(warp::method()).and(warp::header::headers_cloned()).map(

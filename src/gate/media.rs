@@ -1,13 +1,13 @@
-//! The media types of a request: those that it accepts (contract 2.4), and that of its body
-//! (contract 2.5).
+//! The media types of a request: the accepted ones (contract 2.4), and that of its body (contract
+//! 2.5).
 
 use warp::http::{HeaderMap, header};
 
 use crate::http::weighted::weighted;
 use crate::wire::list::Form;
 
-/// Whether the client accepts JSON (RFC 9110, 12.5.1) under either of its names: for each name the
-/// most specific range that covers it decides, and a quality of 0 refuses.
+/// Whether the client accepts JSON (RFC 9110, 12.5.1) under either of its names. For each name, the
+/// most specific range that covers it decides; a quality of 0 refuses.
 pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
     let ranges: Vec<(String, f32)> = weighted(headers, header::ACCEPT).collect();
     ranges.is_empty() || quality_of_json(&ranges) > 0.0
@@ -17,7 +17,7 @@ fn quality_of_json(ranges: &[(String, f32)]) -> f32 {
     quality(ranges, "application/json").max(quality(ranges, "text/json"))
 }
 
-/// The quality of a media type: that of the most specific range that covers it, and 0 without one.
+/// The quality of a media type, from the most specific range that covers it; 0 if none does.
 fn quality(ranges: &[(String, f32)], media_type: &str) -> f32 {
     let family = media_type.split_once('/').map(|(family, _)| format!("{family}/*"));
     let by_specificity = ["*/*", family.as_deref().unwrap_or_default(), media_type];
@@ -25,12 +25,12 @@ fn quality(ranges: &[(String, f32)], media_type: &str) -> f32 {
         let specificity = by_specificity.iter().position(|covering| covering == range)?;
         Some((specificity, *quality))
     });
-    // Of two equally specific ranges it is enough that one is wanted.
+    // If two ranges are equally specific, the higher quality counts.
     covering.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map_or(0.0, |(_, best)| best)
 }
 
-/// The form of a list's answer that the client likes best; among equals that of the body, then
-/// JSON. `None` when it takes none of them.
+/// The form of a list's answer that the client prefers. Among equals, the form of the body comes
+/// first, then JSON. `None` if the client accepts none.
 pub(super) fn form_of_answer(headers: &HeaderMap, body: Form) -> Option<Form> {
     let ranges: Vec<(String, f32)> = weighted(headers, header::ACCEPT).collect();
     if ranges.is_empty() {
@@ -47,12 +47,12 @@ pub(super) fn form_of_answer(headers: &HeaderMap, body: Form) -> Option<Form> {
     best.map(|(form, _)| form)
 }
 
-/// Whether the body is declared as JSON, in UTF-8 or in its subset US-ASCII.
+/// Whether the body is declared as JSON, in UTF-8 or its subset US-ASCII.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     form_of_body(headers) == Some(Form::Json)
 }
 
-/// The form of a body that is declared in UTF-8 or US-ASCII.
+/// The form of a body that is declared as UTF-8 or US-ASCII.
 pub(super) fn form_of_body(headers: &HeaderMap) -> Option<Form> {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())?;
     let mut parts = value.split(';').map(str::trim);

@@ -1,10 +1,10 @@
 //! The checks that a request passes before its endpoint sees it. [`pass`] is the gate of the
-//! contract's endpoints. [`open`] is that of `/schema`, `/suggest` and `/instruments`, which need
-//! fewer checks.
+//! contract's endpoints. [`open`] is the gate of `/schema` and of routes outside the contract, such
+//! as `/suggest`; these need fewer checks.
 //!
-//! The path is checked before, by the routes, and the body after, by the endpoint: together the
-//! checks come in the order of contract 13.12. The answer to a preflight of `--cors` precedes
-//! them all (contract 15.2).
+//! The routes check the path before the gate, and the endpoint checks the body after it. Together,
+//! all checks are in the order of contract 13.12. The answer to a preflight of `--cors` comes
+//! before all of them (contract 15.2).
 
 mod body;
 pub(crate) mod call;
@@ -73,7 +73,7 @@ impl Action {
         }
     }
 
-    /// The window that counts it, besides the total of its version.
+    /// The window that counts the request. The total of its version counts it too.
     fn span(self) -> Span {
         match self {
             Self::Mapping(_) | Self::Values(_) | Self::List => Span::Mapping,
@@ -82,8 +82,8 @@ impl Action {
     }
 }
 
-/// Passes a request on to an endpoint of the contract, whose answer is JSON. Whatever happens,
-/// the caller gets an answer: a panic is a 500.
+/// Passes a request on to an endpoint of the contract, whose answer is JSON. The caller always gets
+/// an answer: a panic is a 500.
 pub(crate) async fn pass<J: Into<Pieces>>(
     state: &State,
     request: Incoming,
@@ -122,9 +122,9 @@ async fn answer<J: Into<Pieces>>(
 /// The answer to a list.
 pub(crate) struct Listed {
     pub(crate) results: Pieces,
-    /// The number of the generation that they are from.
+    /// The number of the generation that the answers come from.
     pub(crate) generation: u64,
-    /// The window that counted the list, when it counts as more than one request.
+    /// The window that counted the list, if the list counts as more than one request.
     pub(crate) counted: Option<Standing>,
 }
 
@@ -138,13 +138,14 @@ pub(crate) struct Forms {
 /// The number of the generation that answered a list.
 const GENERATION: HeaderName = HeaderName::from_static("figdex-generation");
 
-/// The jobs that a list may have, and those that count as one request (contract 17.8).
+/// The number of jobs that a list may have, and the number that counts as one request (contract
+/// 17.8).
 const JOBS_PER_LIST: HeaderName = HeaderName::from_static("figdex-jobs-per-list");
 const JOBS_PER_REQUEST: HeaderName = HeaderName::from_static("figdex-jobs-per-request");
 
-/// Passes a list on to its endpoint. It is checked as a mapping request of v3 is; its answer has
-/// the form that the caller accepts, and its errors are JSON where the table of the contract has no
-/// line (contract 17.9).
+/// Passes a list on to its endpoint. The checks are those of a mapping request of v3. The answer
+/// has the form that the caller accepts. Errors without a line in the contract's table are JSON
+/// (contract 17.9).
 pub(crate) async fn list(
     state: &State,
     request: Incoming,
@@ -175,7 +176,7 @@ async fn list_answer(
 ) -> Result<Response, ApiError> {
     let call = match admit(state, head, body, Action::List, counted) {
         Ok(call) => call,
-        // The line of the table names JSON only.
+        // The table's line for this error names only JSON.
         Err(ApiError::InvalidContentType) => return Ok(unreadable_list()),
         Err(error) => return Err(error),
     };
@@ -214,7 +215,7 @@ async fn list_answer(
     }
 }
 
-/// The 415 of a list: the types that its body may have.
+/// The 415 for a list: names the types that its body may have.
 fn unreadable_list() -> Response {
     const TEXT: &str = "Invalid Content-Type. Should be application/json, text/json, text/csv or \
                         application/x-ndjson, with no charset other than UTF-8.";
@@ -224,13 +225,13 @@ fn unreadable_list() -> Response {
     reply
 }
 
-/// The error for the caller of a request whose handler panicked.
+/// The error for a request whose handler panicked.
 fn panicked() -> ApiError {
     tracing::error!(request_id = %request::id(), "a request made its handler panic");
     ApiError::Internal
 }
 
-/// Makes the checks, in their order. `counted` is set as soon as the request is counted.
+/// Makes the checks in their order. `counted` is set as soon as the request is counted.
 fn admit(
     state: &State,
     head: &Head,
@@ -279,16 +280,16 @@ fn admit(
     })
 }
 
-/// Whether a browser says that a page of this server sent the request (Fetch Metadata, W3C). No page
-/// of another origin can say so, but any other program can.
+/// Whether a browser says that a page of this server sent the request (Fetch Metadata, W3C). A page
+/// of another origin cannot say so, but any other program can.
 fn is_of_page(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin")
 }
 
-/// Counts a request in the windows of its caller.
+/// Counts a request in the caller's windows.
 ///
 /// # Errors
-/// [`ApiError::RateLimitReached`] when one of them is full.
+/// [`ApiError::RateLimitReached`] when one of the windows is full.
 fn count(
     limiter: Option<&Limiter>,
     caller: Caller,
@@ -300,7 +301,7 @@ fn count(
     counted.map_err(ApiError::RateLimitReached)
 }
 
-/// The answer with the rate-limit headers, if its request was counted.
+/// Adds the rate-limit headers to the answer if its request was counted.
 fn with_rate_headers(answer: Result<Response, ApiError>, counted: Option<Standing>) -> Response {
     // A 429 has them already: they describe the full window (contract 14.13).
     let is_refused = matches!(answer, Err(ApiError::RateLimitReached(_)));
@@ -311,9 +312,9 @@ fn with_rate_headers(answer: Result<Response, ApiError>, counted: Option<Standin
     reply
 }
 
-/// Answers a request to `/schema`, `/suggest` or `/instruments`, which web pages of other origins
-/// may read too. `answer` gives the JSON. With a `span` the request counts in that window of its
-/// address, with a key or without (contract 16.4).
+/// Answers a request to `/schema` or to a route outside the contract. Web pages of other origins
+/// may read the answer too. `answer` gives the JSON. With a `span`, the request counts in that
+/// window of its address, with a key or without (contract 16.4).
 pub(crate) async fn open(
     state: &State,
     head: Head,

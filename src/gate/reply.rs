@@ -1,4 +1,4 @@
-//! An answer in JSON, packed with gzip when the client asks for it (contract 12.1). Its bytes
+//! An answer in JSON, compressed with gzip if the client asks for it (contract 12.1). Its bytes
 //! count against the memory budget for answers until they are sent.
 
 use std::convert::Infallible;
@@ -22,16 +22,16 @@ use crate::wire::list::Form;
 /// The media type of JSON.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
-/// The largest answer that is packed on a serving thread, in bytes. That takes 0.1 ms for rows,
-/// and 0.5 ms for a text that cannot be compressed at all. A larger one waits for a turn, so that
-/// it does not hold up small answers.
+/// The largest answer that is packed on a serving thread, in bytes. That takes 0.1 ms for rows, and
+/// 0.5 ms for a text that cannot be compressed at all. A larger answer waits for a turn, so that it
+/// does not delay small ones.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 << 10;
 
 /// An answer in JSON to a caller, in the encoding that the request's headers ask for.
 ///
 /// # Errors
 /// - [`ApiError::Unavailable`] when the memory budget for answers has no room for it now.
-/// - [`ApiError::AnswerTooLarge`] when it never has.
+/// - [`ApiError::AnswerTooLarge`] when the budget never has room for it.
 pub(crate) async fn json(
     state: &State,
     caller: Caller,
@@ -64,7 +64,7 @@ pub(super) async fn packable(
     let mut answer = answer.into();
     let mut share = answer.take_share();
     if !share.is_of_budget() {
-        // An answer that is written at once, such as a page of a search.
+        // The answer was written at once, like a page of a search.
         share = state.answers().share(caller);
     }
     let charged = answer.refused().map_or_else(|| share.grow_to(answer.held()), Err);
@@ -74,8 +74,8 @@ pub(super) async fn packable(
             ApiError::AnswerTooLarge { rows: answer.rows(), bytes_max: share.most() }
         }
     })?;
-    // While a piece is packed, both forms of it are in memory. Without room for that, the answer is
-    // sent as it is.
+    // While a piece is being packed, both forms of it are in memory. If there is no room for both,
+    // the answer is sent unpacked.
     let packing = answer.held().min(PIECE_BYTES);
     let mut is_gzip = accepts_gzip(request) && share.grow_to(answer.held() + packing).is_ok();
     if is_gzip {
@@ -95,8 +95,8 @@ pub(super) async fn packable(
     Ok(reply)
 }
 
-/// Packs the answer when its turn comes in time, else returns it as it is. Also returns whether
-/// it is packed.
+/// Packs the answer if its turn comes in time, else returns it unchanged. Also returns whether it
+/// is packed.
 async fn packed_in_turn(
     state: &State,
     caller: Caller,
@@ -115,7 +115,8 @@ async fn packed_in_turn(
     json.map(|json| (json, false)).ok_or(ApiError::Unavailable)
 }
 
-/// The answer with its share of the budget: each piece gives its part back when it is written.
+/// The response with the answer's share of the budget. Each piece gives back its part once it is
+/// written.
 fn reply(answer: Pieces, mut share: Share) -> Response {
     let answer = match answer.into_only() {
         Ok(only) => return Response::new(share.hold(only).into()),

@@ -1,5 +1,5 @@
 //! Cross-origin requests: the web pages that may call this server from a browser, `--cors ORIGIN`
-//! (contract 15). Without the flag no answer has a cross-origin header.
+//! (contract 15). Without the flag, no answer has cross-origin headers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,12 +11,12 @@ use warp::reply::Response;
 /// remembers it for longer than two hours.
 const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("7200");
 
-/// The headers that a request of a web page may have.
+/// The request headers that a web page may send.
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "content-type, accept, x-service-apikey, x-openfigi-apikey, x-request-id",
 );
 
-/// The headers of an answer that a web page may read.
+/// The response headers that a web page may read.
 const RESPONSE_HEADERS: HeaderValue = HeaderValue::from_static(
     "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after, \
      x-request-id, figdex-generation, figdex-jobs-per-list, figdex-jobs-per-request, \
@@ -43,7 +43,7 @@ impl FromStr for Origin {
         if text == "*" {
             return Ok(Self::Any);
         }
-        // Origins are compared byte for byte: a spelling that no browser sends would never match.
+        // Origins are compared byte for byte. A spelling that no browser sends would never match.
         let is_origin = text.parse::<Uri>().is_ok_and(|uri| {
             let whole = uri.scheme_str().zip(uri.authority());
             whole.is_some_and(|(scheme, authority)| {
@@ -65,7 +65,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Any => f.write_str("*"),
-            // The value was made from a text.
+            // The value was made from a text, so nothing is lost.
             Self::One(value) => f.write_str(&String::from_utf8_lossy(value.as_bytes())),
         }
     }
@@ -80,7 +80,7 @@ impl Cors {
     /// Allows these origins.
     ///
     /// # Errors
-    /// A message when `*` is one of several: the others would have no effect.
+    /// A message if `*` is one of several origins: the others would have no effect.
     pub fn new(origins: Vec<Origin>) -> Result<Self, String> {
         if origins.len() > 1 && origins.contains(&Origin::Any) {
             return Err("`*` allows all origins: give it without any other origin".into());
@@ -116,7 +116,7 @@ impl Cors {
             return;
         }
         let headers = reply.headers_mut();
-        // Also for other origins, so that a cache keeps the answers to different origins apart.
+        // Added for all origins, so that a cache keeps the answers to different origins apart.
         headers.append(header::VARY, HeaderValue::from_name(header::ORIGIN));
         if let Some(origin) = self.allowed(request) {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

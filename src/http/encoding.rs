@@ -1,4 +1,4 @@
-//! gzip: whether a client asks for it, and packing answers and files.
+//! gzip: detects whether a client asks for it, and compresses answers and files.
 
 use std::io::Write as _;
 
@@ -13,11 +13,11 @@ use warp::reply::Response;
 use crate::http::pieces::Pieces;
 use crate::http::weighted::weighted;
 
-/// The fastest level: answers repeat themselves so much that higher ones gain little.
+/// The fastest level. Answers are so repetitive that higher levels gain little.
 const LEVEL: Compression = Compression::new(1);
 
-/// The bytes of an answer that are packed between two charges, and the units of work that they
-/// take: 0.1 to 0.5 ms.
+/// The number of bytes of an answer that are packed between two charges. `CHARGED_UNITS` is the
+/// units of work for them: 0.1 to 0.5 ms.
 const CHARGED_BYTES: usize = 64 << 10;
 const CHARGED_UNITS: u64 = 25_000;
 
@@ -26,10 +26,10 @@ pub(crate) fn packed(json: Pieces) -> Pieces {
     packed_within(json, &Meter::unlimited()).expect("the meter allows any work")
 }
 
-/// As [`packed`], as long as a meter allows it.
+/// As [`packed`], within the limit of a meter.
 ///
 /// # Errors
-/// [`TakesMore`] when it takes more work than that.
+/// [`TakesMore`] when it takes more work than the meter allows.
 pub(crate) fn packed_within(json: Pieces, meter: &Meter) -> Result<Pieces, TakesMore> {
     let mut encoder = GzEncoder::new(Pieces::with_room(json.len() / 4), LEVEL);
     for piece in json {
@@ -52,8 +52,8 @@ pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Bytes {
     packed.expect(INFALLIBLE).into()
 }
 
-/// The length of the body of any answer, in bytes. For an answer in several pieces only the header
-/// `Content-Length` has it.
+/// The length of the body of any answer, in bytes. For an answer in several pieces, it comes from
+/// the header `Content-Length`.
 pub(crate) fn body_bytes(reply: &Response) -> u64 {
     let in_head = || {
         let bytes = reply.headers().get(header::CONTENT_LENGTH)?;
@@ -63,12 +63,12 @@ pub(crate) fn body_bytes(reply: &Response) -> u64 {
     bytes.unwrap_or_else(|| reply.body().size_hint().lower())
 }
 
-/// Whether the client asks for gzip (RFC 9110, 12.5.3; contract 12.1): by name or else by `*`, with
-/// a quality above 0 and not below the one that it gives to `identity`.
+/// Whether the client asks for gzip (RFC 9110, 12.5.3; contract 12.1). Its quality, given by name
+/// or else by `*`, must be above 0 and at least that of `identity`.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut any, mut identity) = (None, None, None);
     for (coding, quality) in weighted(headers, header::ACCEPT_ENCODING) {
-        // In thousandths; in range, so that the cast is exact.
+        // The quality in thousandths. It is in range, so the cast is exact.
         let quality = if quality > 1.0 { 0 } else { (quality * 1000.0).round() as u16 };
         match &*coding {
             "gzip" | "x-gzip" => gzip = gzip.max(Some(quality)),

@@ -1,5 +1,5 @@
-//! Plain HTTP, without a word of Figdex: other origins, compression, answers in pieces, and lists
-//! with qualities in headers.
+//! Plain HTTP, independent of Figdex: other origins, compression, answers in pieces, and header
+//! lists with qualities.
 
 pub mod cors;
 pub(crate) mod encoding;

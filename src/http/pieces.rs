@@ -1,9 +1,9 @@
 //! An answer in pieces. A long answer is written, packed and sent piece by piece: it is never
 //! copied into a larger buffer, and each piece is freed as soon as it is packed or sent.
 //!
-//! Each piece is charged to the memory budget for answers before it is begun. An answer for which
-//! there is no room holds nothing from then on: whatever is still written is dropped, and the gate
-//! refuses the request.
+//! Each piece is charged to the memory budget for answers before it is begun. If there is no room,
+//! the answer frees all of its memory, drops whatever is written later, and the gate refuses the
+//! request.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::capacity::budget::{Refusal, Share};
 /// The size of a piece, in bytes.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
-/// The room that is left in a piece when the next one begins, in bytes: most rows fit into it. A
+/// The room that is left in a piece when the next one is begun, in bytes. Most rows fit into it; a
 /// longer row makes its piece larger.
 const ROOM_BYTES: usize = 4 << 10;
 
@@ -25,12 +25,12 @@ pub(crate) struct Pieces {
     last: Vec<u8>,
     /// The answer's share of the memory budget.
     share: Share,
-    /// The rows that the answer will have, for the message of a refusal.
+    /// The number of rows that the answer will have, for the message of a refusal.
     rows: usize,
     refused: Option<Refusal>,
 }
 
-/// A mark in an answer, to which it can be truncated.
+/// A position in an answer. The answer can be truncated there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     complete: usize,
@@ -43,9 +43,9 @@ impl Pieces {
         Self::charged(Share::default(), bytes, 0)
     }
 
-    /// As [`Pieces::with_room`], for an answer of that many rows whose memory is charged to `share`.
+    /// As [`Pieces::with_room`], for an answer of `rows` rows. Its memory is charged to `share`.
     pub(crate) fn charged(mut share: Share, bytes: usize, rows: usize) -> Self {
-        // Doubled as often as it takes, the room becomes a whole piece.
+        // The room is a whole piece after some number of doublings.
         let halvings = PIECE_BYTES.checked_div(bytes).map_or(0, |parts| parts.max(1).ilog2());
         let room = if bytes == 0 { 0 } else { PIECE_BYTES >> halvings };
         let refused = share.grow_to(room).err();
@@ -58,7 +58,7 @@ impl Pieces {
         self.refused
     }
 
-    /// The rows that the answer was said to have.
+    /// The announced number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -102,7 +102,7 @@ impl Pieces {
 
     /// Removes everything that was written after the mark.
     pub(crate) fn truncate(&mut self, mark: Mark) {
-        // A refused answer holds nothing that comes before the mark.
+        // A refused answer holds nothing, so there is nothing to truncate.
         if self.refused.is_some() {
             return self.last.clear();
         }

@@ -1,10 +1,9 @@
-//! Lists with qualities in the headers of a request, `Accept` and `Accept-Encoding` (RFC 9110,
-//! 12.4.2).
+//! Header lists with qualities, as in `Accept` and `Accept-Encoding` (RFC 9110, 12.4.2).
 
 use warp::http::{HeaderMap, HeaderName};
 
-/// The members of a header's lists, each in lower case with its quality. The quality is 1 if the
-/// member has none, 0 if it is not a positive number, and the lowest if there are several.
+/// The members of a header's lists, each in lower case and with its quality. The quality is 1 if
+/// the member has none, 0 if it is not a positive number, and the lowest one if there are several.
 pub(crate) fn weighted(
     headers: &HeaderMap,
     name: HeaderName,

@@ -1,10 +1,10 @@
-//! Work whose panic ends one job, and not the request (contract 4.18).
+//! Work whose panic ends only one job, not the request (contract 4.18).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::request;
 
-/// The work panicked. The log says so.
+/// The error of work that panicked. The log has the panic.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 

@@ -1,13 +1,13 @@
-//! The counts of what identifiers find. They show an operator that a new index has lost data.
+//! Counts of the results of identifiers. They show an operator that a new index has lost data.
 //!
-//! The labels are idTypes, results and statuses, and never a value. The counts are plain numbers in
-//! fixed arrays: counting takes no lock and no memory.
+//! The labels are idTypes, results and statuses, never values. The counts are plain numbers in
+//! fixed arrays, so counting takes no lock and no memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use figdex_index::{IdType, Status};
 
-/// The results of mapping jobs, as the metrics name them.
+/// The results of mapping jobs, for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Found,
@@ -35,7 +35,7 @@ type OutcomeCounts<T> = [T; Outcome::ALL.len()];
 #[derive(Debug, Default)]
 pub(crate) struct MappingJobs {
     known: [OutcomeCounts<AtomicU64>; IdType::ALL.len()],
-    /// Jobs without an idType that exists in their version.
+    /// Counts of jobs without an idType that exists in their version.
     other: OutcomeCounts<AtomicU64>,
 }
 
@@ -45,7 +45,7 @@ impl MappingJobs {
         JobTally { all: self, id_type: None, counts: OutcomeCounts::default() }
     }
 
-    /// The idTypes that were asked for, with each result and its count.
+    /// The idTypes that were requested, each with its results and their counts.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
         let names = IdType::ALL.into_iter().map(IdType::name).chain(["other"]);
         let counts = self.known.iter().chain([&self.other]);
@@ -58,8 +58,8 @@ impl MappingJobs {
     }
 }
 
-/// The jobs of one request. Jobs in a row that have one idType are counted together, since threads
-/// that count at the same time slow each other down. The drop counts the last of them.
+/// The jobs of one request. Consecutive jobs of one idType are counted together, since threads that
+/// count at the same time slow each other down. The drop counts the last jobs.
 pub(crate) struct JobTally<'a> {
     all: &'a MappingJobs,
     id_type: Option<IdType>,
@@ -67,7 +67,7 @@ pub(crate) struct JobTally<'a> {
 }
 
 impl JobTally<'_> {
-    /// Counts a job. Its idType is `None` when it has none that exists.
+    /// Counts a job. `id_type` is `None` if the job has no idType that exists.
     #[inline]
     pub(crate) fn add(&mut self, id_type: Option<IdType>, outcome: Outcome) {
         if id_type != self.id_type {

@@ -1,8 +1,8 @@
-//! The counts of requests, jobs, connections and reloads, which belong to no other module.
+//! The counts of requests, jobs, connections and reloads, which have no other module.
 //!
-//! The limiter, the pools, the budgets and the index keep their counts themselves, as plain
-//! numbers; `routes::metrics` reads them when it renders the page. No label has a value that a
-//! client can choose.
+//! The limiter, the pools, the budgets and the index keep their own counts as plain numbers, and
+//! `routes::metrics` reads them when it renders the page. Clients cannot choose the value of any
+//! label.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use super::jobs::{ListJobs, MappingJobs};
 use super::labels::RequestLabels;
 use crate::request::Route;
 
-/// The upper bounds of the buckets of request times, in seconds: from a small answer to a heavy
-/// one, including its wait for a turn and the transfer of its body.
+/// The upper bounds of the buckets of request times, in seconds. They range from a small answer to
+/// a heavy one, including the wait for a turn and the transfer of the body.
 const BUCKETS: [f64; 18] = [
     20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 2e-3, 5e-3, 10e-3, 20e-3, 50e-3, 100e-3, 200e-3,
     500e-3, 1.0, 2.0, 5.0, 10.0,
@@ -31,18 +31,18 @@ pub(crate) struct Metrics {
     pub(crate) mapping_jobs: MappingJobs,
     pub(crate) list_jobs: ListJobs,
     pub(crate) requests_in_flight: Gauge,
-    /// The connections of clients, without those of operators to their separate address.
+    /// The connections of clients. Those of operators to their separate address do not count.
     pub(crate) connections: Arc<ConnectionMetrics>,
-    /// New generations that the server has switched to.
+    /// The number of new generations that the server has switched to.
     pub(crate) reloads_taken_up: Counter,
     pub(crate) reloads_refused: Counter,
     /// 1 while the index folder publishes a generation that the server refuses.
     pub(crate) publication_refused: Gauge,
-    /// Bytes of the served files that were read again.
+    /// The number of bytes of the served files that were read again.
     pub(crate) scrubbed_bytes: Counter,
-    /// Passes over all of them.
+    /// The number of passes over all served files.
     pub(crate) scrub_passes: Counter,
-    /// Generations that were found damaged by that.
+    /// The number of generations that a pass found damaged.
     pub(crate) scrub_damaged: Counter,
 }
 
@@ -51,12 +51,12 @@ pub(crate) struct Metrics {
 pub(crate) struct ConnectionMetrics {
     pub(crate) open: Gauge,
     pub(crate) accepted: Counter,
-    /// Connections for which the system had no descriptor, that were closed before they were
-    /// accepted, or whose address has as many as it may.
+    /// The number of connections that were refused: the system had no descriptor, the client closed
+    /// them before they were accepted, or their address has as many as allowed.
     pub(crate) refused: Counter,
-    /// Connections that were silent, sent a head or read an answer for too long.
+    /// The number of connections that were too slow: silent, sending a head, or reading an answer.
     pub(crate) timed_out: Counter,
-    /// Connections that sent an invalid request, or one with too large a head.
+    /// The number of connections with an invalid request, or with too large a head.
     pub(crate) malformed: Counter,
 }
 

@@ -1,7 +1,8 @@
-//! Observes requests and connections. Each answer gets the request's id as a header, a line in
-//! the log and a count in the metrics; a panic becomes a 500. The log and the metrics have a
-//! request's method, route template, status, rows, time, id and the name of its key, and never its
-//! path, its key, its query or its body. The log has its address too, if the operator asks for it.
+//! Observes requests and connections. Each answer gets the request's id as a header, a line in the
+//! log and a count in the metrics; a panic becomes a 500. The log and the metrics record the
+//! request's method, route template, status, rows, time, id and the name of its key. They never
+//! record its path, its key, its query or its body. The log also has the client's address if the
+//! operator asks for it.
 
 pub(crate) mod contained;
 pub(crate) mod jobs;
@@ -35,41 +36,41 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 pub struct Observer {
     metrics: Arc<Metrics>,
     connections: Arc<ConnectionMetrics>,
-    /// The source of request ids. `None` when requests are not observed.
+    /// The source of request ids; `None` for an observer that ignores requests.
     ids: Option<Arc<Ids>>,
     log: Logged,
 }
 
-/// The requests that have a line in the log, and what the line adds.
+/// The requests that are logged, and the optional parts of their lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Logged {
-    /// All but those for the files of the page.
+    /// Whether requests are logged, except those for the files of the page.
     pub(crate) requests: bool,
-    /// Also those for the files of the page.
+    /// Whether requests for the files of the page are logged too.
     pub(crate) page: bool,
-    /// Whether lines of requests, and of connections, have the address of the client.
+    /// Whether the lines of requests and connections have the address of the client.
     pub(crate) address: bool,
-    /// Whether that is the address which a proxy names.
+    /// Whether the logged address is the one that a proxy names.
     pub(crate) trust_proxy: bool,
 }
 
 impl Observer {
-    /// Counts in `metrics`.
+    /// An observer that counts in `metrics`.
     pub(crate) fn new(metrics: Arc<Metrics>, log: Logged) -> Self {
         let connections = metrics.connections.clone();
         Self { metrics, connections, ids: Some(Arc::default()), log }
     }
 
-    /// The observer of the operators' listener. Its connections are not in the metrics, which
-    /// describe the clients' connections and their bound. No proxy is trusted: operators ask
-    /// directly.
+    /// The observer of the operators' listener. The metrics describe only the clients' connections
+    /// and their bound, so its connections are not counted there. No proxy is trusted: operators
+    /// connect directly.
     #[must_use]
     pub fn for_operators(self) -> Self {
         let log = Logged { trust_proxy: false, ..self.log };
         Self { connections: Arc::default(), log, ..self }
     }
 
-    /// The observer of a service other than Figdex's: requests get no id and are not counted.
+    /// The observer of a service other than Figdex. Its requests get no id and are not counted.
     pub fn none() -> Self {
         Self {
             metrics: Arc::default(),
@@ -79,8 +80,8 @@ impl Observer {
         }
     }
 
-    /// The address of a connection or a request for its line in the log; `None` unless the operator
-    /// asks for it.
+    /// The address of a connection or a request for its line in the log; `None` if the operator
+    /// does not ask for it.
     pub(crate) fn address(&self, peer: Peer) -> Option<DisplayValue<IpAddr>> {
         if self.log.address { peer.address().map(display) } else { None }
     }
@@ -89,7 +90,7 @@ impl Observer {
         &self.connections
     }
 
-    /// Begins to observe a request, once its head is read.
+    /// Begins to observe a request. Called once its head is read.
     pub fn begin(&self, peer: Peer, method: &Method, headers: &HeaderMap) -> Observed {
         Observed(self.ids.as_ref().map(|ids| {
             self.metrics.requests_in_flight.inc();
@@ -134,10 +135,10 @@ impl Observed {
     }
 }
 
-/// The facts of a request for the log and the metrics. The drop reports them, and therefore
-/// also a request that is dropped because its client disconnected.
+/// The facts of a request for the log and the metrics. The drop reports them, so a request whose
+/// client disconnected is reported too.
 struct Facts {
-    /// Its id, and what the routes add: the route and the rows.
+    /// The request's id, and the facts that the routes add: the route and the rows.
     request: Arc<Request>,
     method: Method,
     /// The address of the client, if the log has it.
@@ -156,7 +157,7 @@ impl Drop for Facts {
         let status = self.status.map_or(CLIENT_CLOSED_REQUEST, |status| status.as_u16());
         self.metrics.requests_in_flight.dec();
         self.metrics.count_request(route, status, rows, elapsed);
-        // The files of the page are asked for by the dozen and say little about the server.
+        // Requests for the files of the page come by the dozen and say little about the server.
         let is_logged =
             self.log.requests && (self.log.page || route != Route::Page || status >= 400);
         if is_logged {
@@ -176,7 +177,7 @@ impl Drop for Facts {
     }
 }
 
-/// The name of a method of HTTP; `other` for one that the client made up.
+/// The name of an HTTP method; `other` for an invented one.
 fn name(method: &Method) -> &str {
     match *method {
         Method::GET

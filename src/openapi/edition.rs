@@ -7,8 +7,8 @@ use crate::callers::limits::{ENUM_VALUES_MAX, PerRequest};
 use crate::callers::version::Version;
 use crate::config::{SearchEnvelope, Settings};
 
-/// Turns the schemas, which are written for all versions, into those of one version under one set
-/// of settings.
+/// Turns the schemas, which cover all versions, into those of one version under one set of
+/// settings.
 pub(super) fn apply(
     schemas: &mut Map<String, Value>,
     version: Version,
@@ -19,7 +19,7 @@ pub(super) fn apply(
     let id_types = IdType::ALL.into_iter().filter(|id_type| version.has_id_type(*id_type));
     schemas["MappingJob"]["properties"]["idType"]["enum"] = id_types.map(IdType::name).collect();
     for request in ["MappingJob", "SearchRequest", "FilterRequest"] {
-        // Any other property is an error inside the 200 (contract 2.10).
+        // Any other property is an error inside a 200 (contract 2.10).
         schemas[request]["additionalProperties"] = json!(false);
         let option_type = &mut schemas[request]["properties"]["optionType"];
         option_type["enum"] = nullable(vocabulary.values(Property::OptionType));
@@ -81,7 +81,7 @@ pub(super) fn apply(
         wrap(schemas, "SearchResponse");
         wrap(schemas, "FilterResponse");
     }
-    // The document of v3 also has the operations that have no version.
+    // The document of v3 also has the operations without a version.
     let has_others = version == Version::V3;
     let endpoints = [
         (version.has_search(), "Search"),
@@ -105,8 +105,8 @@ fn nullable<'a>(values: impl Iterator<Item = &'a str>) -> Value {
     values.map(Value::from).chain([Value::Null]).collect()
 }
 
-/// Allows what extends the published interface: an array of values for each enum-like property of a
-/// search or filter (contract 8.14), and levels (8.17).
+/// Allows the extensions of the published interface: an array of values for each enum-like property
+/// of a search or filter (contract 8.14), and levels (8.17).
 fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Vocabulary) {
     let array = |items: Value| {
         json!({
@@ -117,7 +117,7 @@ fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Voca
     let exists = |property: &Property| *property != Property::StateCode || version.has_state_code();
     for property in Property::ALL.into_iter().filter(exists) {
         let several = match property {
-            // Its list is long: a component keeps it from being repeated.
+            // Its list is long: as a component it is not repeated.
             Property::StateCode => {
                 schemas.insert(
                     "StateCodes".to_owned(),
@@ -159,8 +159,8 @@ fn without(schema: &mut Value, property: &str) {
     }
 }
 
-/// Gives the name of an object to an array of one such object (contract 8.3). The object is named
-/// `…Element` then.
+/// Turns the schema of an object into an array of one such object, under the same name (contract
+/// 8.3). The object itself gets the name `…Element`.
 fn wrap(schemas: &mut Map<String, Value>, name: &str) {
     let element = format!("{name}Element");
     let array = json!({

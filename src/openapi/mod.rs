@@ -1,13 +1,13 @@
 //! The machine-readable description of the interface, `GET /schema` (contract 1.9, 1.10).
 //!
-//! `wire` reads raw JSON and writes rows by hand, so its shapes are repeated here as types that are
-//! described and never built: `requests` and `answers`. They have the names of the public service's
-//! document, because client programs are generated from these. `paths` has the operations.
-//! `edition` turns all this into the document of one version under one set of settings, and `three`
-//! translates that to OpenAPI 3.0.
+//! `wire` reads raw JSON and writes rows by hand. So its shapes are repeated here as types that are
+//! never built, only described: `requests` and `answers`. They have the names of the public
+//! service's document, because client programs are generated from these. `paths` has the
+//! operations. `edition` turns all this into the document of one version under one set of settings,
+//! and `three` translates that to OpenAPI 3.0.
 //!
-//! `tests/it/api/schema.rs` compares the document with what the server accepts and answers, and
-//! `.ci/run` gives it to other projects' tools.
+//! `tests/it/api/schema.rs` compares the document with the requests that the server accepts and
+//! with its answers. `.ci/run` checks it with the tools of other projects.
 
 mod answers;
 mod edition;
@@ -60,7 +60,7 @@ pub(crate) fn document(
         components.security_scheme(API_KEY, SecurityScheme::ApiKey(ApiKey::Header(api_key))).into();
     let mut info = Info::new("Figdex", env!("CARGO_PKG_VERSION"));
     info.description = Some(ABOUT.to_owned());
-    // Without a public address it is relative to the address of this document.
+    // Without a public address, it is relative to the address of this document.
     let server = format!("{}/{}", settings.public_url.as_deref().unwrap_or(""), version.name());
     let document = OpenApi::builder()
         .info(info)

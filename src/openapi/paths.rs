@@ -1,7 +1,7 @@
-//! The operations: the request of each, and every status that it can answer with.
+//! The operations: the request of each, and all statuses of its answers.
 //!
-//! They have no operationId, as in the public service's document: client generators then name them
-//! by path and method, so that existing programs find the names that they use.
+//! The operations have no operationId, as in the public service's document. Client generators then
+//! name them by path and method, so existing programs find the names that they use.
 
 use figdex_index::{Attribute, Level, Property};
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ fn filter(settings: &Settings) -> Operation {
     answering(operation, "FilterResponse", "A page of results, and the number of all.").build()
 }
 
-/// Lists have no version: their operation has its own address.
+/// The operation of lists. It has no version, and so a separate address.
 fn resolve(settings: &Settings) -> Operation {
     let examples = [
         (
@@ -222,7 +222,7 @@ fn number() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer)
 }
 
-/// An operation that is only read, needs no key, and has an address without a version.
+/// An operation that only reads, needs no key, and has an address without a version.
 fn open(
     operation: OperationBuilder,
     settings: &Settings,
@@ -237,7 +237,7 @@ fn open(
     refused(operation, &["405", "429", "500", "503"]).build()
 }
 
-/// The address of the operations that have no version.
+/// The address of the operations without a version.
 fn unversioned(settings: &Settings) -> Server {
     Server::new(settings.public_url.clone().unwrap_or_else(|| "/".to_owned()))
 }
@@ -294,7 +294,7 @@ fn example(summary: &str, value: Value) -> Example {
     example
 }
 
-/// The answers of an operation that takes a body.
+/// Adds the answers of an operation that takes a body.
 fn answering(operation: OperationBuilder, schema: &str, description: &str) -> OperationBuilder {
     let operation = operation.response("200", counted(json_response(schema, description)));
     refused(operation, &["400", "401", "405", "406", "413", "415", "429", "500", "503"])
@@ -326,7 +326,7 @@ fn refusal(lines: &[(&str, ApiError)]) -> ResponseBuilder {
         .content("text/html; charset=utf-8", content.build())
 }
 
-/// Adds the rate-limit headers, which an answer has when its request was counted.
+/// Adds the rate-limit headers, which an answer has if its request was counted.
 fn counted(mut response: ResponseBuilder) -> ResponseBuilder {
     for (name, ..) in RATE_HEADERS {
         response = response.header_ref(name, Ref::new(format!("#/components/headers/{name}")));

@@ -148,7 +148,7 @@ impl PartialSchema for NullableDateInterval {
     }
 }
 
-/// Its values are added by `edition`.
+/// `edition` adds the values.
 impl PartialSchema for StateCode {
     fn schema() -> RefOr<Schema> {
         let mut code = Object::with_type(nullable(Type::String));

@@ -1,6 +1,6 @@
 //! Translation to OpenAPI 3.0, the version of the public service's document, which all client
-//! generators read. utoipa writes 3.1 only. The two differ in how a value may be null and in how
-//! objects are composed.
+//! generators read. utoipa writes only 3.1. The two versions differ in the notation of nullable
+//! values and of composed objects.
 
 use serde_json::{Map, Value, json};
 
@@ -10,9 +10,9 @@ pub(super) fn translate(document: &mut Value) {
     translate_schema(document);
 }
 
-/// Replaces each composed object by one that has all its properties: only 3.1 can forbid further
-/// properties of a composed object, and requests forbid them. Removes the schema that was only a
-/// part of others.
+/// Replaces each composed object by an object that has all its properties. Requests forbid further
+/// properties, and 3.0 cannot do so for a composed object. Removes the schema that was only a part
+/// of others.
 pub(super) fn spread(schemas: &Map<String, Value>) -> Map<String, Value> {
     let whole = |(name, schema): (&String, &Value)| (name.clone(), composed(schema, schemas));
     let mut spread: Map<String, Value> = schemas.iter().map(whole).collect();
@@ -46,7 +46,7 @@ fn composed(schema: &Value, schemas: &Map<String, Value>) -> Value {
     whole
 }
 
-/// Replaces `"type": [t, "null"]` by `"type": t, "nullable": true` everywhere in a value, and removes
+/// Replaces `"type": [t, "null"]` by `"type": t, "nullable": true` everywhere in a value. Removes
 /// `propertyNames`, which 3.0 does not have.
 fn translate_schema(value: &mut Value) {
     match value {

@@ -1,5 +1,5 @@
-//! Following the alias of an index in a cluster: a generation that is published there is opened
-//! while the old one serves, and then takes its place.
+//! Following the alias of an index in a cluster. A newly published generation is opened while the
+//! old one serves, and then replaces it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::state::State;
 /// The time between two probes of the served generation.
 const PROBE_PERIOD: Duration = Duration::from_secs(1);
 
-/// Probes the served generation, for as long as the server runs: the server is ready while every
-/// shard answers (contract 16.8). A change is logged once.
+/// Probes the served generation as long as the server runs. The server is ready while every shard
+/// answers (contract 16.8). Each change is logged once.
 pub(crate) async fn probe(state: Arc<State>) {
     let mut answered = true;
     loop {
@@ -39,7 +39,7 @@ pub(crate) async fn probe(state: Arc<State>) {
     }
 }
 
-/// Looks at the alias once each reload period and at each `hangup`, for as long as the server runs.
+/// Checks the alias once each reload period and at each `hangup`, as long as the server runs.
 pub(crate) async fn follow(
     state: Arc<State>,
     client: Arc<Client>,
@@ -58,7 +58,7 @@ pub(crate) async fn follow(
             Ok(()) => tracing::info!("the published generation can be looked at again"),
             Err(error) => {
                 let reason = chain(&error);
-                // Each reason is said once, and again when a person asks.
+                // Each reason is logged once, and again when an operator sends SIGHUP.
                 if is_asked || refused.as_ref() != Some(&reason) {
                     state.metrics().reloads_refused.inc();
                     tracing::error!(
@@ -73,7 +73,7 @@ pub(crate) async fn follow(
     }
 }
 
-/// Opens the published generation, if another one is served.
+/// Opens the published generation unless it is already served.
 async fn look(state: &State, client: &Arc<Client>, name: &str) -> Result<(), Error> {
     let found = ClusterPublication::of(client, name).await?;
     let is_served = match state.engine() {
@@ -91,7 +91,7 @@ async fn look(state: &State, client: &Arc<Client>, name: &str) -> Result<(), Err
     Ok(())
 }
 
-/// Opens the published generation. It can be served before all of its shards answer: until then
+/// Opens the published generation. It can be served before all of its shards answer. Until then
 /// questions are refused, and the server is not ready.
 pub(crate) async fn open(client: Arc<Client>, name: &str) -> Result<Generation, Error> {
     let opened = Generation::open(client, name).await?;

@@ -1,9 +1,9 @@
 //! Reloading the index while the server runs. A newly published generation is opened and checked
 //! while the old one serves, and then takes its place; no request waits or fails.
 //!
-//! A request asks the state for its catalogue once and keeps it, so requests in flight end with the
-//! generation that they began with. The new one is opened, and read so that it is in memory
-//! (engine 10). If anything is wrong with it, the old one stays.
+//! A request gets its catalogue from the state once and keeps it, so requests in flight end with
+//! the generation that they began with. The new generation is opened, and read so that it is in
+//! memory (engine 10). If it has any fault, the old generation stays.
 
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use tokio::signal::unix::Signal;
 
 use crate::state::State;
 
-/// Looks at the index folder once each reload period and at each `hangup`, for as long as the
-/// server runs.
+/// Checks the index folder once each reload period and at each `hangup`, as long as the server
+/// runs.
 pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
     let mut follower = Follower { state, index, refused: None, unreadable: None };
     loop {
@@ -31,7 +31,7 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
             follower.look_at_builds();
             follower
         });
-        // It does not panic. So it was cancelled: the runtime is ending.
+        // The task does not panic, so it was cancelled: the runtime is ending.
         let Ok(same) = looked.await else { return };
         follower = same;
     }
@@ -40,7 +40,7 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
 struct Follower {
     state: Arc<State>,
     index: PathBuf,
-    /// The publication that was refused last, so that it is read and logged only once.
+    /// The last refused publication, so that it is read and logged only once.
     refused: Option<Refused>,
     /// The reason why the records of the builds cannot be read, so that it is logged only once.
     unreadable: Option<String>,
@@ -54,8 +54,8 @@ enum Refused {
 }
 
 impl Follower {
-    /// Loads the published generation, if another one is served. One that was refused is tried
-    /// again only on SIGHUP (`is_asked`).
+    /// Loads the published generation unless it is already served. A refused one is tried again
+    /// only on SIGHUP (`is_asked`).
     fn look(&mut self, is_asked: bool) {
         let found = match Publication::of(&self.index) {
             Ok(found) => found,
@@ -124,14 +124,14 @@ impl Follower {
         );
     }
 
-    /// Notes what is refused now, here and in the metrics. It is noted before it is logged, so that
-    /// the metrics already say what a log line says.
+    /// Records the refused publication, here and in the metrics. This comes before the log line, so
+    /// that the metrics never contradict a line.
     fn refuse(&mut self, refused: Option<Refused>) {
         self.state.metrics().publication_refused.set(i64::from(refused.is_some()));
         self.refused = refused;
     }
 
-    /// Notes the last build of the index, which may have published nothing.
+    /// Records the last build of the index, which may have published nothing.
     fn look_at_builds(&mut self) {
         let (last, unreadable) = match BuildRecord::all(&self.index) {
             Ok(records) => (records.into_iter().next_back(), None),
@@ -144,8 +144,8 @@ impl Follower {
         self.state.note_last_build(last);
     }
 
-    /// Whether another generation was published in the meantime, which may have removed the one
-    /// that was being opened. That is not an error, and the next look finds the new one.
+    /// Whether another generation was published in the meantime. It may have removed the one that
+    /// was being opened. That is not an error: the next check finds the new one.
     fn has_moved_on(&self, from: &Option<Refused>) -> bool {
         Publication::of(&self.index).is_ok_and(|found| Some(Refused::Publication(found)) != *from)
     }
@@ -155,7 +155,7 @@ impl Follower {
 /// for the disk.
 fn open(index: &Path, is_damaged: bool) -> figdex_index::Result<Catalogue> {
     let catalogue = match is_damaged {
-        // Its stamp may hold although its bytes have decayed.
+        // The stamp may be valid although bytes have decayed.
         true => Catalogue::open_checked(index)?,
         false => Catalogue::open(index)?,
     };

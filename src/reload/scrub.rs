@@ -1,6 +1,6 @@
-//! Reading the served files again, slowly, while they are served. Bytes that have decayed on the disk
-//! are found here, and not by the first question that needs them: the server then falls back to the
-//! generation before, and a copy of an index in object storage is fetched again.
+//! Reading the served files again, slowly, while they are served. This finds bytes that have
+//! decayed on the disk before a question needs them. The server then falls back to the previous
+//! generation, and a copy of an index in object storage is fetched again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use figdex_index::{Catalogue, Error, Publication, chain};
 
 use crate::state::State;
 
-/// The time from the beginning of a pass over all files to that of the next one.
+/// The time between the beginnings of two passes over all files.
 const PERIOD: Duration = Duration::from_secs(24 * 3600);
 
-/// Reads the files of the served generation again and again, for as long as the server runs.
+/// Reads the files of the served generation again and again, as long as the server runs.
 pub(crate) async fn follow(state: Arc<State>, index: PathBuf) {
     let Some(rate) = state.settings().scrub_rate else { return };
     loop {
         let begun = tokio::time::Instant::now();
         let (shared, folder) = (state.clone(), index.clone());
         let pass = tokio::task::spawn_blocking(move || pass(&shared, &folder, rate));
-        // It does not panic. So it was cancelled: the runtime is ending.
+        // The task does not panic, so it was cancelled: the runtime is ending.
         let Ok(is_over) = pass.await else { return };
         if is_over {
             tokio::time::sleep_until(begun + PERIOD).await;
@@ -28,8 +28,8 @@ pub(crate) async fn follow(state: Arc<State>, index: PathBuf) {
     }
 }
 
-/// Reads all files once. Returns whether that came to an end: otherwise another generation is served
-/// now.
+/// Reads all files once. Returns whether the pass was completed; if not, another generation is
+/// served now.
 fn pass(state: &State, index: &Path, rate: usize) -> bool {
     let engine = state.engine();
     let Some(catalogue) = engine.local() else { return true };
@@ -63,7 +63,7 @@ fn is_published(index: &Path, catalogue: &Catalogue) -> bool {
     Publication::of(index).is_ok_and(|found| found == *catalogue.publication())
 }
 
-/// Serves the generation before one that is damaged, if there is one whose bytes are right.
+/// Serves the previous generation in place of a damaged one, if there is one with correct bytes.
 fn fall_back(state: &State, index: &Path, damaged: &Catalogue, fault: &Error) {
     let reason = chain(fault);
     state.metrics().scrub_damaged.inc();

@@ -1,8 +1,7 @@
 //! Settings that change while the server runs. On SIGHUP the file is read again, and resolved with
-//! the flags and the environment, which stay as they were. Keys, the request rates and the limits
-//! on one request change at once, and no request waits or fails. Other settings that changed need
-//! a restart, and the log names them. If any setting is invalid, the log has all errors, and
-//! nothing changes.
+//! the unchanged flags and environment. Keys, request rates and the limits on one request change at
+//! once; no request waits or fails. Other changed settings need a restart, and the log names them.
+//! If any setting is invalid, the log lists all errors, and nothing changes.
 
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use tokio::signal::unix::Signal;
 use crate::config::{Changes, Config, Faults, Listing, SettingFlags};
 use crate::state::State;
 
-/// Reads the settings again at each `hangup`, for as long as the server runs. `in_force` are the
-/// settings that it runs with.
+/// Reads the settings again at each `hangup`, as long as the server runs. `in_force` are the
+/// current settings.
 pub(crate) async fn follow(
     state: Arc<State>,
     flags: SettingFlags,
@@ -22,7 +21,7 @@ pub(crate) async fn follow(
     let flags = Arc::new(flags);
     while hangup.recv().await.is_some() {
         let flags = flags.clone();
-        // Files may lie on a network.
+        // The files may be on a network.
         let resolved = tokio::task::spawn_blocking(move || Config::resolve(&flags)).await;
         match resolved {
             Ok(Ok(config)) => apply(&state, &mut in_force, config),
@@ -41,7 +40,7 @@ pub(crate) async fn follow(
 
 fn apply(state: &State, in_force: &mut Listing, config: Config) {
     let Changes { applied, waiting } = in_force.apply(config.listing());
-    // Also when the keys file has the same name: its content may have changed.
+    // The keys are replaced even if the keys file has the same name: its content may have changed.
     state.keys().replace(&config.keys);
     if applied.iter().any(|name| name != "keys") {
         let per_request = config.settings.per_request();

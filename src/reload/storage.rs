@@ -1,5 +1,5 @@
-//! An index in object storage: the copy on this machine, which is served, and following what is
-//! published.
+//! An index in object storage: the copy on this machine, which is served, and the updates of that
+//! copy.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::signal::unix::Signal;
 use crate::config::Config;
 use crate::state::State;
 
-/// The time between two looks at what is published.
+/// The time between two checks of the storage.
 const PERIOD: Duration = Duration::from_secs(5);
 
-/// The longest time between two looks after failures, each of which doubles it.
+/// The longest time between two checks. Each failure doubles the time.
 const PERIOD_MAX: Duration = Duration::from_secs(60);
 
 /// The copy of an index in object storage.
@@ -33,8 +33,8 @@ impl Replica {
         self.copy.following()
     }
 
-    /// The generation that is in the copy, whether or not the storage answers; `None` when one has to
-    /// be fetched.
+    /// The generation in the copy, even if the storage does not answer; `None` if the copy has
+    /// none.
     pub(crate) fn opened(&mut self) -> Option<Catalogue> {
         match Catalogue::open(&self.folder) {
             Ok(catalogue) => Some(catalogue),
@@ -48,7 +48,7 @@ impl Replica {
         }
     }
 
-    /// Fetches what is published, however long that takes, and opens it.
+    /// Fetches the published generation, however long that takes, and opens it.
     pub(crate) async fn fetched(&mut self) -> Catalogue {
         loop {
             fetch_first(&mut self.copy, &self.folder).await;
@@ -59,7 +59,7 @@ impl Replica {
     }
 }
 
-/// Takes the copy of an index, which no other server may have.
+/// Opens the copy of an index. No other server may use the same copy.
 pub(crate) fn open(address: &StorageAddress, config: &Config) -> anyhow::Result<Replica> {
     let folder = config.cache.clone().expect("the settings were checked");
     let settings = StorageSettings {
@@ -74,7 +74,7 @@ pub(crate) fn open(address: &StorageAddress, config: &Config) -> anyhow::Result<
     Ok(Replica { copy, folder })
 }
 
-/// Fetches what is published, however long that takes.
+/// Fetches the published generation, however long that takes.
 async fn fetch_first(copy: &mut Copy, folder: &Path) {
     tracing::info!("fetching the published generation into {}", escaped_path(folder));
     let mut said = None;
@@ -93,8 +93,9 @@ async fn fetch_first(copy: &mut Copy, folder: &Path) {
     }
 }
 
-/// Looks at what is published every few seconds and at each `hangup`, for as long as the server
-/// runs; and when a file of the copy is damaged, which is fetched again then. What is fetched is opened as any new generation in a folder.
+/// Checks the storage every few seconds and at each `hangup`, as long as the server runs; also when
+/// a file of the copy is damaged, which is then fetched again. A fetched generation is opened like
+/// any new generation in a folder.
 pub(crate) async fn follow(state: Arc<State>, replica: Replica, mut hangup: Signal) {
     let Replica { mut copy, .. } = replica;
     let (mut said, mut period, mut is_asked) = (None, PERIOD, false);
@@ -109,7 +110,7 @@ pub(crate) async fn follow(state: Arc<State>, replica: Replica, mut hangup: Sign
             }
             Err(error) => {
                 let reason = chain(&error);
-                // Each reason is said once, and again when a person asks.
+                // Each reason is logged once, and again when an operator sends SIGHUP.
                 if is_asked || said.as_ref() != Some(&reason) {
                     let advice = advice(&error);
                     tracing::error!(
@@ -132,7 +133,7 @@ pub(crate) async fn follow(state: Arc<State>, replica: Replica, mut hangup: Sign
     }
 }
 
-/// The advice to an operator about an error that does not go away by itself.
+/// The advice to an operator about an error that does not pass by itself.
 fn advice(error: &Error) -> &'static str {
     match error {
         Error::Older { .. } | Error::Newer { .. } | Error::Index(_) => {

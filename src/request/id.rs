@@ -1,4 +1,4 @@
-//! The id of a request: the `X-Request-Id` that it brings, or a new one (contract 2.14).
+//! The id of a request: its `X-Request-Id`, or a new one (contract 2.14).
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
@@ -17,7 +17,7 @@ const ID_BYTES_MAX: usize = 128;
 pub(crate) struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// The id in a line of the log that does not belong to a request.
+    /// The id in a log line that does not belong to a request.
     pub(crate) const NONE: Self = Self(HeaderValue::from_static("-"));
 
     pub(crate) fn as_str(&self) -> &str {
@@ -37,8 +37,8 @@ impl fmt::Display for RequestId {
 
 /// Gives every request an id.
 ///
-/// A new id is the keyed hash of a counter: 64 bits that cannot be predicted and differ from those
-/// of other servers, for a few nanoseconds.
+/// A new id is the keyed hash of a counter: 64 bits that are unpredictable and differ from the ids
+/// of other servers. It costs a few nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     hasher: RandomState,
@@ -46,8 +46,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// The id of a request with these headers: the one that it brings, if that is valid, else a new
-    /// one.
+    /// The id of a request with these headers: its own, if that is valid, else a new one.
     pub(crate) fn of(&self, headers: &HeaderMap) -> RequestId {
         let brought = headers.get(REQUEST_ID).filter(|value| is_id(value.as_bytes()));
         RequestId(brought.cloned().unwrap_or_else(|| self.make()))

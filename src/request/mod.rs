@@ -1,5 +1,5 @@
-//! The request that is being answered: its id, route and key, and the number of rows in its answer, for
-//! the log and the metrics. `observe` begins and ends it.
+//! The request that is being answered: its id, route and key, and the number of rows in its answer.
+//! The log and the metrics need them. `observe` begins and ends it.
 //!
 //! It is task-local, like the fields of a span: the code that counts rows or logs a failure is far
 //! below the routes. It is not a `tracing` span, because a span is registered and formatted for
@@ -53,12 +53,12 @@ impl Request {
     }
 }
 
-/// Awaits the answer to a request, which is the current one until then.
+/// Awaits the answer to a request. Until then, the request is the current one.
 pub(crate) async fn answering<F: Future>(request: Arc<Request>, answer: F) -> F::Output {
     CURRENT.scope(request, answer).await
 }
 
-/// Wraps work for another thread, so that the current request stays the current one there.
+/// Wraps work for another thread, so that the current request is also the current one there.
 pub(crate) fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let request = CURRENT.try_with(Arc::clone).ok();
     move || match request {
@@ -75,7 +75,7 @@ pub(crate) fn set_route(route: Route) {
 
 /// Sets the name of the key of the current request.
 pub(crate) fn set_key(name: Arc<str>) {
-    // Outside of a request nobody asks for it.
+    // Outside of a request, nobody needs the key.
     CURRENT.try_with(|request| request.key.set(name).ok()).ok();
 }
 

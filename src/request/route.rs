@@ -1,5 +1,5 @@
-//! The routes, as the log and the metrics name them: by their templates and never by the path of a
-//! request, because clients can make up any number of paths.
+//! The routes in the log and the metrics. They are named by templates, never by the path of a
+//! request, because clients can invent any number of paths.
 
 use std::fmt;
 
@@ -12,24 +12,24 @@ pub(crate) enum Route {
     Values(Version),
     Search(Version),
     Filter(Version),
-    /// Also `/schema`, as the one of v3.
+    /// `/{version}/schema`, and also `/schema`, which counts as v3.
     Schema(Version),
     Instrument,
     Suggest,
     Facets,
     About,
     Resolve,
-    /// Also `/`, as one of the page's files.
+    /// A file of the page, and also `/`.
     Page,
     Health,
     Ready,
     Metrics,
-    /// All paths that no route has.
+    /// Any other path.
     Other,
 }
 
 impl Route {
-    /// Its path, with names in place of parameters.
+    /// The path, with names in place of parameters.
     pub(crate) fn path(self) -> &'static str {
         use Version::{V1, V2, V3};
         match self {
@@ -61,7 +61,7 @@ impl Route {
         }
     }
 
-    /// Its path without the version.
+    /// The path without the version.
     pub(crate) fn template(self) -> &'static str {
         match self.version() {
             Some(version) => &self.path()[1 + version.name().len()..],
@@ -69,7 +69,7 @@ impl Route {
         }
     }
 
-    /// Its version; `None` for a route that has none.
+    /// The version; `None` for a route without one.
     pub(crate) fn version(self) -> Option<Version> {
         match self {
             Self::Mapping(version)

@@ -1,5 +1,6 @@
-//! `GET /about`: what the index holds, for the page: how many instruments, of which day, the names
-//! of exchanges, and examples that find something (contract 16.14). It counts against no limit.
+//! `GET /about`: describes the index for the page: the number of instruments, the day of the data,
+//! the names of exchanges, and examples that find something (contract 16.14). It counts against no
+//! limit.
 
 use std::sync::Arc;
 

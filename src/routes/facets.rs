@@ -1,5 +1,5 @@
-//! `GET /facets`: how many of the instruments that a search or a filter finds have each value of a
-//! property (contract 16.11 to 16.13). It counts in the window of `/suggest`.
+//! `GET /facets`: counts the instruments that a search or filter finds, by the values of properties
+//! (contract 16.11 to 16.13). It counts in the window of `/suggest`.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server is ready as soon as it
-//! answers, because it opens its index first. It is not ready while the cluster that holds its index
-//! does not answer for all of it, and from the signal to stop on, so that a balancer leaves it. The
-//! answers for operators also say how the program was built, which generation it serves and how old
-//! that is. Where operators have a separate address, the public answers have only the status, and
-//! that of `/healthz` the version.
+//! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server opens its index before it
+//! answers here, so it is usually ready at once; `starting` answers while a first copy is fetched.
+//! A server is not ready while the cluster with its index does not answer for all of it, nor after
+//! the signal to stop, so that a balancer leaves it. The answers for operators also describe the
+//! build of the program, the served generation and its age. If operators have a separate address,
+//! the public answers have only the status, and `/healthz` also the version.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::gate::reply::JSON;
 use crate::request::Route;
 use crate::state::State;
 
-/// The routes on the public address, where operators have a separate one.
+/// The routes on the public address, if operators have a separate one.
 pub(super) fn brief(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let health = warp::path!("healthz").map(|| (Route::Health, version()));
     let ready = warp::path!("readyz")
@@ -32,7 +32,7 @@ pub(super) fn brief(state: Arc<State>) -> BoxedFilter<(Response,)> {
     answering(health.or(ready).unify().boxed())
 }
 
-/// The status of a server, as `/readyz` says it.
+/// The status of a server in `/readyz`.
 fn status(state: &State) -> &'static str {
     match (state.is_stopping(), state.engine().answers()) {
         (true, _) => "stopping",
@@ -58,7 +58,7 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
     answering(health.or(ready).unify().boxed())
 }
 
-/// The relation of the copy to the storage.
+/// The relation of the copy to the storage, as JSON.
 pub(super) fn storage(copy: &Following) -> Value {
     json!({
         "state": copy.state.name(),
@@ -86,7 +86,7 @@ pub(super) fn build() -> Value {
     })
 }
 
-/// The published generation. Its age counts from its build, and is 0 if the clock went back.
+/// The published generation. Its age is counted from its build; it is 0 if the clock went back.
 fn published(manifest: &Manifest, now: Timestamp) -> Value {
     let built: Option<Timestamp> = manifest.built_at.parse().ok();
     let age_seconds = built.map(|built| (now.as_second() - built.as_second()).max(0));
@@ -115,7 +115,7 @@ fn answer((route, facts): (Route, Value), method: &Method) -> Result<Response, A
     }
     let headers = reply.headers_mut();
     headers.insert(header::CONTENT_TYPE, JSON);
-    // An answer from a cache would hide the present state.
+    // A cached answer would hide the current state.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(reply)
 }

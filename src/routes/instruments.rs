@@ -1,5 +1,5 @@
-//! `GET /instruments/{figi}`: one instrument with all that the index knows and may show,
-//! and its family (contract 16.5 to 16.7). It counts against no limit.
+//! `GET /instruments/{figi}`: one instrument with everything that the index knows and may show, and
+//! its family (contract 16.5 to 16.7). It counts against no limit.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::state::State;
 use crate::wire::Identifiers;
 use crate::{gate, request, wire};
 
-/// The FIGI of the path is any text, so that the answer to an invalid one gives the reason.
+/// The FIGI in the path may be any text, so that the answer to an invalid one can give the reason.
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!("instruments" / String).and(head()).and(with(state)).then(handle).boxed()
 }

@@ -85,7 +85,7 @@ impl Batch for MappingBatch {
         if !is_counted.swap(true, Ordering::Relaxed) {
             admitted.charge_jobs(checked.len())?;
         }
-        // In all jobs, before any of them is answered (contract 6.4).
+        // Checked in all jobs, before any of them is answered (contract 6.4).
         let enums_hold = checked.iter().all(|(checked, _)| checked.enums_hold);
         if state.settings().unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
@@ -112,15 +112,14 @@ impl Batch for MappingBatch {
         let Self { version, admitted, state, .. } = self;
         meter.require(RESULT_UNITS * jobs.len() as u64 + ROW_UNITS * hits.len() as u64).ok()?;
         request::add_rows(hits.len());
-        // This only touches memory: a row that cannot be read fails where it is written.
+        // This only touches memory. A row that cannot be read fails later, when it is written.
         drop(contained(|| rows.read_ahead(hits)));
         let mut ranges = ranges.iter();
         let room = wire::ROW_BYTES * jobs.len().max(hits.len());
         let mut out = Pieces::charged(state.answers().share(admitted.caller), room, hits.len());
         let mut tally = state.metrics().mapping_jobs.tally();
         wire::array_in_pieces(&mut out, jobs, |out, (id_type, asks)| {
-            // The rest of an answer is not written when the client has gone, nor when the answer is
-            // refused.
+            // The rest of an answer is not written if the client has gone or the answer is refused.
             if meter.check().is_err() || out.refused().is_some() {
                 return;
             }
@@ -134,7 +133,7 @@ impl Batch for MappingBatch {
                     Some(Ok(_)) | None => JobResult::NoMatch,
                 },
             };
-            // Between two jobs a task gives its turn up.
+            // A task may give up its turn between two jobs.
             let of_job = if let JobResult::Hits(hits) = result { hits.len() } else { 0 };
             if meter.charge(RESULT_UNITS + ROW_UNITS * of_job as u64).is_err() {
                 return;
@@ -156,7 +155,7 @@ impl Batch for MappingBatch {
     }
 }
 
-/// Units of work of checking a job, besides those of its bytes.
+/// The units of work of checking a job, without the units for its bytes.
 pub(super) const JOB_UNITS: u64 = 25;
 
 /// Units of work of writing the result of a job, besides its rows.

@@ -1,5 +1,5 @@
-//! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
-//! (chapter 16). Each has a file; search and filter, which differ little, share one.
+//! The route table: the endpoints of the contract (chapter 1) and the routes outside of it (chapter
+//! 16). Each has a file; search and filter share one, since they differ little.
 
 mod about;
 mod facets;
@@ -33,7 +33,7 @@ pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
     clients(state.clone()).or(operators).unify().or(unknown_path(state)).unify().boxed()
 }
 
-/// The public address of a server whose operators have a separate one (`--admin-listen`).
+/// The public address, if operators have a separate one (`--admin-listen`).
 pub fn public(state: Arc<State>) -> BoxedFilter<(Response,)> {
     clients(state.clone())
         .or(health::brief(state.clone()))
@@ -77,8 +77,8 @@ fn operators(state: Arc<State>) -> BoxedFilter<(Response,)> {
     health::detailed(state.clone()).or(metrics::route(state)).unify().boxed()
 }
 
-/// The last route, which answers every other path with 404. Web pages of allowed origins may
-/// read that answer (contract 15.3).
+/// The last route. It answers every other path with 404. Web pages of allowed origins may read that
+/// answer (contract 15.3).
 fn unknown_path(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let answer = |_: Tail, headers: HeaderMap, state: Arc<State>| {
         let mut reply = Response::from(ApiError::InvalidUrl);

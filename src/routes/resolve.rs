@@ -1,4 +1,4 @@
-//! `POST /resolve` says which row each identifier of a list means (contract 17).
+//! `POST /resolve`: finds the row that each identifier of a list means (contract 17).
 
 use std::sync::{Arc, OnceLock};
 
@@ -50,7 +50,7 @@ struct ListBatch {
     admitted: Admitted,
     /// The window that counted the list, once it is counted: it is read again when its work waits.
     counted: Arc<OnceLock<Option<Standing>>>,
-    /// For the metrics, and the memory budget for answers.
+    /// The state, for the metrics and the memory budget for answers.
     state: Arc<State>,
 }
 
@@ -65,7 +65,7 @@ struct Outline {
     inputs: Vec<String>,
 }
 
-/// Units of work of writing a result, besides its rows.
+/// The units of work of writing a result, without its rows.
 const RESULT_UNITS: u64 = 30;
 
 impl Batch for ListBatch {
@@ -136,7 +136,7 @@ impl Batch for ListBatch {
             out.last().extend_from_slice(b",\"results\":[");
         }
         for (row, resolution) in resolutions.iter().enumerate() {
-            // The rest of an answer is not written when the client has gone.
+            // The rest of an answer is not written if the client has gone.
             meter.charge(RESULT_UNITS + ROW_UNITS * resolution.hits.len() as u64).ok()?;
             if out.refused().is_some() {
                 return Some(out);
@@ -169,5 +169,5 @@ fn bounds(options: &Options) -> ResolveBounds {
     }
 }
 
-/// The most candidates of an ambiguous identifier, unless all rows are asked for.
+/// The most candidates for an ambiguous identifier, unless all rows are requested.
 const CANDIDATES_MAX: usize = 10;

@@ -1,4 +1,4 @@
-//! `GET /schema` and `GET /{version}/schema`: the description of the interface in one version, v3
+//! `GET /schema` and `GET /{version}/schema`: the description of the interface in one version; v3
 //! if the path has none (contract 1.9 to 1.11). It counts against no limit.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! `POST /{version}/search` and `POST /{version}/filter` find rows by words and properties, a page
-//! at a time (contract 8). Both find the same rows. A search gives first those that a
-//! person would want first; a filter gives them in FIGI order, with the count of all.
+//! `POST /{version}/search` and `POST /{version}/filter`: find rows by words and properties, a page
+//! at a time (contract 8). Both find the same rows. A search orders them by how likely people want
+//! them; a filter gives them in FIGI order, with the total count.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     search.or(filter).unify().and(incoming()).and(with(state)).then(handle).boxed()
 }
 
-/// The path of an endpoint, in the versions that have it.
+/// The path of an endpoint, for the versions that have the endpoint.
 fn path(
     segment: &'static str,
     endpoint: Endpoint,
@@ -98,11 +98,11 @@ fn written(
     out
 }
 
-/// A page that is asked for.
+/// A requested page.
 struct AskedPage {
     question: PageQuestion,
     query: QueryDigest,
-    /// Its number, from 1.
+    /// The number of the page, from 1.
     pages: u8,
 }
 
@@ -139,7 +139,7 @@ impl AskedPage {
                 let question = PageQuestion { search, is_filter, after };
                 Ok(Self { question, query, pages })
             }
-            // A question that finds nothing has no second page (contract 11.5).
+            // A question that cannot find anything has no second page (contract 11.5).
             Ok((None, Some(_))) => Err(invalid_start()),
             Ok((None, None)) => {
                 let total = is_filter.then_some(0);
@@ -158,8 +158,8 @@ impl Endpoint {
         }
     }
 
-    /// The work that an answer may take on a serving thread, in units of the meter. A search may
-    /// take less, so that mapping requests, which share these threads, wait less.
+    /// The work that an answer may take on a serving thread, in units of the meter. Searches may
+    /// take less than filters, so that mapping requests, which share these threads, wait less.
     fn inline_units(self) -> u64 {
         match self {
             Self::Search => INLINE_UNITS_MAX / 4,
@@ -167,7 +167,7 @@ impl Endpoint {
         }
     }
 
-    /// The endpoint as a cursor names it (contract 11.5). A search of v1 does not exist.
+    /// The endpoint's name in a cursor (contract 11.5). A search of v1 does not exist.
     fn name(self, version: Version) -> &'static str {
         match (self, version) {
             (Self::Filter, _) => "v3/filter",

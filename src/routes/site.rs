@@ -1,5 +1,5 @@
-//! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). Its files count against
-//! no limit; its requests to the endpoints count as those of any client.
+//! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). Its files count against no
+//! limit; its requests to the endpoints count like those of any client.
 
 use std::future::{Ready, ready};
 
@@ -15,8 +15,8 @@ use crate::http::encoding::accepts_gzip;
 use crate::request::Route;
 use crate::site::File;
 
-/// The content security policy: only files of this server, and only calls to it. No inline code
-/// or style, nothing from another origin, and no display in another page's frame.
+/// The content security policy. It allows only files of this server and calls to it: no inline code
+/// or style, nothing from other origins, and no display in a frame of another page.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -64,8 +64,8 @@ fn answer(file: &File, method: &Method, request: &HeaderMap) -> Result<Response,
     }
     let tag = HeaderValue::from_str(&sent.tag).expect("a tag is hexadecimal text in quotes");
     headers.insert(header::ETAG, tag);
-    // The files of one release belong together: the browser asks for each again, and gets 304
-    // while it is unchanged.
+    // The files of one release belong together. The browser asks for each again, and gets a 304 if
+    // it is unchanged.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(header::VARY, HeaderValue::from_name(header::ACCEPT_ENCODING));
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
@@ -73,7 +73,7 @@ fn answer(file: &File, method: &Method, request: &HeaderMap) -> Result<Response,
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        // For browsers that do not know `frame-ancestors`.
+        // For browsers that do not support `frame-ancestors`.
         (header::X_FRAME_OPTIONS, "DENY"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

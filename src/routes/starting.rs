@@ -1,5 +1,5 @@
-//! The answers of a server that has no index yet, since it fetches one for the first time: it is
-//! healthy, but not ready, and says how far it is. Everything else is a 503.
+//! The answers of a server that has no index yet, because it fetches one for the first time. It is
+//! healthy but not ready, and reports its progress. All other requests get a 503.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::callers::error::ApiError;
 use crate::gate;
 use crate::request::Route;
 
-/// The routes of an address, with those for operators if it has them.
+/// The routes of an address, including those for operators if the address is theirs.
 pub(crate) fn service(
     copy: &Arc<Mutex<Following>>,
     is_for_operators: bool,

@@ -1,4 +1,4 @@
-//! `GET /suggest`: guesses what a person means who is still typing (contract 16.1 to 16.4). It
+//! `GET /suggest`: guesses the securities that an unfinished text means (contract 16.1 to 16.4). It
 //! has a separate rate window.
 
 use std::sync::Arc;

@@ -17,8 +17,8 @@ use crate::gate::call::{Incoming, incoming};
 use crate::state::State;
 use crate::{gate, wire};
 
-/// The key is any text, so that an invalid one is 400 and not 404 (contract 7.2). It is compared
-/// as it was sent: no key needs percent-encoding (contract 2.3).
+/// The key may be any text, so that an invalid one is a 400, not a 404 (contract 7.2). It is
+/// compared as sent: no key needs percent-encoding (contract 2.3).
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!(Version / "mapping" / "values" / String)
         .and(incoming())
@@ -54,7 +54,7 @@ const VALUE_UNITS: u64 = 6;
 fn id_types(version: Version) -> impl Iterator<Item = &'static str> {
     let accepted = IdType::ALL.into_iter().filter(move |id_type| version.has_id_type(*id_type));
     let mut names: Vec<_> = accepted.map(IdType::name).collect();
-    // They consist of capitals, digits and `_`. Only `_` sorts differently by lower case.
+    // The names consist of capitals, digits and `_`. Only `_` sorts differently in lower case.
     names.sort_by_cached_key(|name| name.to_lowercase());
     names.into_iter()
 }

@@ -1,9 +1,9 @@
 //! One connection, from its first byte to its end: the TLS handshake if there is one, then
 //! requests and answers, each within its timeout.
 //!
-//! A connection needs little memory: before its first byte only a task and its timer, then up
-//! to [`BUFFER_BYTES_MAX`] in each direction, with TLS twice that, and the bodies and answers
-//! that `capacity::budget` counts. The kernel's buffers are bounded by `listener`.
+//! A connection needs little memory. Before its first byte it has only a task and a timer. Later it
+//! has up to [`BUFFER_BYTES_MAX`] in each direction (twice that with TLS), and the bodies and
+//! answers that `capacity::budget` counts. The kernel's buffers are bounded by `listener`.
 
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -37,16 +37,16 @@ use crate::http::encoding;
 use crate::observe::Observer;
 use crate::observe::metrics::ConnectionMetrics;
 
-/// The maximum size of a request's head, its line and its headers. A larger one is 431, and so
-/// is one with more than 100 headers (contract 13.16). The second bound is hyper's default:
-/// setting it would cost an allocation for each request.
+/// The maximum size of a request's head, that is, of its line and its headers. A larger head gets a
+/// 431, and so does one with more than 100 headers (contract 13.16). The second bound is hyper's
+/// default: setting it would cost an allocation for each request.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
 /// The maximum size of the buffer for reading, and of the one for writing an answer's head.
 const BUFFER_BYTES_MAX: usize = 32 << 10;
 
-/// The time that a connection without a whole head has left once the server is stopping: a
-/// request may be in transit, but browsers also open connections for later use.
+/// The time that a connection without a whole head still has once the server is stopping. A request
+/// may be in transit, but browsers also open connections for later use.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The time that a client may leave its answer unread once the server is stopping. It is
@@ -59,7 +59,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 /// The time that a refused client has to read the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The header of an answer after which the connection is closed (RFC 9112, 9.6).
+/// The header of an answer that closes the connection (RFC 9112, 9.6).
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// An accepted connection.
@@ -69,7 +69,7 @@ pub(super) struct Connection {
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) bounds: ConnectionBounds,
     pub(super) observer: Observer,
-    /// Its place among all connections and among those of its address; freed by the drop.
+    /// Its place among all connections and among those of its address. The drop frees both.
     pub(super) _place: (OwnedSemaphorePermit, Counted),
     pub(super) _open: Open,
 }
@@ -93,11 +93,11 @@ impl Drop for Open {
 
 /// The reason why a connection ended.
 enum End {
-    /// Both sides are done, or the client broke off. The kernel sends what was written.
+    /// Both sides are done, or the client broke off. The kernel sends the bytes that were written.
     Closed,
-    /// The client was silent for too long, or its head took too long.
+    /// The client was silent for too long, or took too long to send a head.
     Silent,
-    /// The client did not read what was written.
+    /// The client did not read the bytes that were written.
     Unread,
     /// The client reset the connection.
     Reset,
@@ -106,7 +106,7 @@ enum End {
 }
 
 impl Connection {
-    /// Answers its requests until it ends, times out, or the server stops.
+    /// Answers requests until the connection ends or times out, or the server stops.
     pub(super) async fn run<S>(self, service: S, mut stopping: watch::Receiver<Stage>)
     where
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
@@ -118,7 +118,7 @@ impl Connection {
         let client = ConnectedClient { timeouts, peer, bounds, observer };
         let end = tokio::select! {
             biased;
-            // Noticed also while hyper answers and therefore does not read.
+            // This is noticed even while hyper answers and therefore does not read.
             error = handle.disconnected() => match error {
                 io::ErrorKind::TimedOut => End::Unread,
                 _ => End::Reset,
@@ -135,8 +135,8 @@ impl Connection {
                 client.observer.connections().timed_out.inc();
                 tracing::debug!(address = client.address(), "a connection timed out");
                 if let End::Silent = end {
-                    // The client may have read everything: it gets the chance of an orderly
-                    // end before the reset.
+                    // The client may have read everything, so it gets the chance of an orderly end
+                    // before the reset.
                     let closed = Box::pin(handle.close());
                     tokio::time::timeout(CLOSE_TIMEOUT, closed).await.ok();
                 }
@@ -146,7 +146,7 @@ impl Connection {
     }
 }
 
-/// The client of a connection: its address, and the time that it has for each step.
+/// The client of a connection: its address, and its time limit for each step.
 struct ConnectedClient {
     timeouts: Arc<Timeouts>,
     peer: Peer,
@@ -155,7 +155,7 @@ struct ConnectedClient {
 }
 
 impl ConnectedClient {
-    /// Its address for the log.
+    /// The address of the client for the log.
     fn address(&self) -> Option<impl tracing::Value> {
         self.observer.address(self.peer)
     }
@@ -172,7 +172,7 @@ impl ConnectedClient {
         I: AsyncRead + AsyncWrite + Unpin,
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
-        // No buffer is allocated before the client has sent a byte.
+        // No buffer is allocated until the client has sent a byte.
         if let Err(end) = self.before_requests(stream.begin(), stopping).await {
             return end;
         }
@@ -189,7 +189,7 @@ impl ConnectedClient {
         }
     }
 
-    /// Awaits `work`, which comes before the first head, within the timeouts.
+    /// Awaits `work`, which precedes the first head, within the timeouts.
     async fn before_requests<T>(
         &self,
         work: impl Future<Output = io::Result<T>>,
@@ -235,7 +235,8 @@ impl ConnectedClient {
             let observed = observer.begin(peer, request.method(), request.headers());
             let answer = service.call(request);
             async move {
-                // Called at the first poll, which hyper puts off while answers are unread.
+                // This is called at the first poll. hyper delays that poll while answers are
+                // unread.
                 timeouts.begin_answer();
                 let answer = async {
                     if is_ambiguous {
@@ -260,7 +261,7 @@ impl ConnectedClient {
             }
         });
         let mut http = http1::Builder::new();
-        // A client may shut its writing side and wait for its answer (RFC 9112, 9.6).
+        // A client may shut down its writing side and wait for its answer (RFC 9112, 9.6).
         http.half_close(true);
         http.max_header_size(HEAD_BYTES_MAX).max_buf_size(BUFFER_BYTES_MAX);
         let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
@@ -290,7 +291,7 @@ impl ConnectedClient {
         End::Closed
     }
 
-    /// Waits, while the server is stopping, until the client has sent no head in time or has
+    /// While the server is stopping, waits until the client has not sent a head in time, or has
     /// passed a deadline.
     async fn expired_while_draining(&self) -> End {
         tokio::time::sleep(SILENCE_TIMEOUT).await;
@@ -302,8 +303,8 @@ impl ConnectedClient {
     }
 }
 
-/// Does the TLS handshake. The session's buffer is no larger than hyper's, because no budget
-/// counts its bytes.
+/// Does the TLS handshake. The session's buffer is no larger than hyper's, because no budget counts
+/// it.
 async fn handshake<I>(tls: &TlsAcceptor, stream: I) -> io::Result<TlsStream<I>>
 where
     I: AsyncRead + AsyncWrite + Unpin,
@@ -313,7 +314,7 @@ where
 
 /// Waits until the server has reached a stage.
 async fn reached(stopping: &mut watch::Receiver<Stage>, stage: Stage) {
-    // An error means that the sender is dropped, which is the end as well.
+    // An error means that the sender was dropped. That is the last stage too.
     drop(stopping.wait_for(|now| *now >= stage).await);
 }
 
@@ -323,13 +324,13 @@ fn is_timed_out(error: &hyper::Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
 }
 
-/// Whether the request has several `Host` headers, of which a proxy may read another one than
-/// this server (contract 2.15).
+/// Whether the request has several `Host` headers. A proxy may read a different one than this
+/// server (contract 2.15).
 fn has_two_hosts(headers: &HeaderMap) -> bool {
     headers.get_all(header::HOST).iter().nth(1).is_some()
 }
 
-/// The answer to a request that a proxy may read in another way (RFC 9112, 3.2). It closes the
+/// The answer to a request that a proxy may read differently (RFC 9112, 3.2). It closes the
 /// connection.
 fn ambiguous() -> Response {
     let mut answer = Response::from(ApiError::BadRequest);
@@ -351,6 +352,6 @@ pub(super) async fn refuse(socket: Socket, _place: OwnedSemaphorePermit) {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await
     };
-    // A client that does not read the answer is refused all the same.
+    // The client is refused even if it does not read the answer.
     drop(tokio::time::timeout(REFUSAL_TIMEOUT, refused).await);
 }

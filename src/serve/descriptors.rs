@@ -1,13 +1,13 @@
-//! The limit on open files: each connection is one, and a shell allows a program 1,024 of
+//! The limit on open files. Each connection is an open file, and a shell allows a program 1,024 of
 //! them unless it asks for more.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files besides the connections: those of the index, logs, the runtime.
+/// The number of open files apart from connections: files of the index, logs, the runtime.
 const SPARE: u64 = 256;
 
-/// Raises the limit on open files to what that number of connections needs. When the system
-/// allows fewer, the server runs all the same, with a warning.
+/// Raises the limit on open files to the number that `connections` need. If the system allows
+/// fewer, the server runs anyway, with a warning.
 pub(crate) fn provide(connections: usize) {
     let needed = connections as u64 + SPARE;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

@@ -21,20 +21,20 @@ use super::socket::Socket;
 use super::tls::Tls;
 use crate::callers::Peer;
 
-/// The mode of a Unix socket's file: its owner and its group may connect. The operator puts
-/// the proxy into the group.
+/// The mode of a Unix socket's file: its owner and its group may connect. The operator adds the
+/// proxy to the group.
 const SOCKET_MODE: u32 = 0o660;
 
-/// The size of the kernel's send buffer and receive buffer of a connection; for its own use
-/// the kernel takes as much again. By default it would let each grow to several megabytes,
-/// for any client that reads slowly. A page of a search and the answer to a hundred jobs fit into
-/// this size.
+/// The size of the kernel's send buffer and receive buffer of a connection. The kernel takes the
+/// same amount again for its own use. By default it lets each buffer grow to several megabytes for
+/// any client that reads slowly. A page of a search and the answer to a hundred jobs fit into this
+/// size.
 const KERNEL_BUFFER_BYTES: usize = 128 << 10;
 
 /// The most bytes of the name of a host (RFC 1035).
 const NAME_BYTES_MAX: usize = 253;
 
-/// The place to listen at, as `--listen` names it.
+/// The address to listen on, in the forms of `--listen`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     /// An address and port.
@@ -43,7 +43,8 @@ pub enum Listen {
     Name(String, Vec<SocketAddr>),
     /// `unix:` and a path.
     Unix(PathBuf),
-    /// `systemd`, the only socket that systemd passes, or `systemd:` and the name of one of them.
+    /// `systemd`, the only socket that systemd passes, or `systemd:` and the name of one of
+    /// several.
     Passed(Option<String>),
 }
 
@@ -74,9 +75,9 @@ impl fmt::Display for Listen {
 }
 
 impl Listen {
-    /// Whether only programs on this machine reach it. A Unix socket does not count: it
-    /// serves a proxy, which may be reachable from anywhere. Nor does a passed socket, whose
-    /// address is known only once the server has it.
+    /// Whether only programs on this machine reach it. A Unix socket does not count: it serves a
+    /// proxy, which may be reachable from anywhere. Nor does a passed socket: its address is
+    /// unknown until the server has it.
     pub(crate) fn is_loopback(&self) -> bool {
         let is_loopback = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
         match self {
@@ -123,10 +124,10 @@ pub struct Listener {
 }
 
 enum Source {
-    /// A listener for each address, at least one; and the number of times that a connection was
-    /// asked for.
+    /// A listener for each address, at least one; and the number of connections that were awaited.
     Tcp(Vec<TcpListener>, AtomicUsize),
-    /// Without the file if the socket was passed: then the file is not the server's.
+    /// The listener and its file. A passed socket has no file here, since its file is not the
+    /// server's.
     Unix(UnixListener, Option<SocketFile>),
 }
 
@@ -143,8 +144,8 @@ impl From<UnixListener> for Listener {
     }
 }
 
-/// Bounds the kernel's buffers of connections, which inherit these sizes, so that no connection needs
-/// a system call.
+/// Bounds the kernel's buffers of connections. Connections inherit the sizes from the listener, so
+/// no connection needs a system call.
 fn bound_buffers(listener: &TcpListener) {
     let bounded = sockopt::set_socket_send_buffer_size(listener, KERNEL_BUFFER_BYTES)
         .and_then(|()| sockopt::set_socket_recv_buffer_size(listener, KERNEL_BUFFER_BYTES));
@@ -162,11 +163,11 @@ impl Listener {
         Ok(TcpListener::bind(address).await?.into())
     }
 
-    /// Listens on all addresses of a name. An address that this machine does not have is left out
-    /// with a warning, such as that of IPv6 without IPv6.
+    /// Listens on all addresses of a name. An address that this machine does not have (such as an
+    /// IPv6 address without IPv6) is left out with a warning.
     ///
     /// # Errors
-    /// When another program listens at one of them already, or none can be listened on.
+    /// When another program already listens on one of the addresses, or none can be used.
     pub(crate) async fn named(name: &str, addresses: &[SocketAddr]) -> io::Result<Self> {
         let (mut listeners, mut fault) = (Vec::new(), None);
         for address in addresses {
@@ -188,7 +189,7 @@ impl Listener {
         }
     }
 
-    /// Listens on a Unix socket. One that a killed server left behind is replaced.
+    /// Listens on a Unix socket. Replaces a socket that a killed server left behind.
     ///
     /// # Errors
     /// When another program listens there already, or the system refuses.
@@ -197,8 +198,8 @@ impl Listener {
         Ok(Self { source: Source::Unix(listener, Some(file)), tls: None })
     }
 
-    /// The same source once more: whichever of both accepts a connection has it. The file of a Unix
-    /// socket stays that of the first.
+    /// A second listener on the same source. Each connection goes to either of the two. The file of
+    /// a Unix socket stays with the first.
     ///
     /// # Errors
     /// When the system has no descriptor for it.
@@ -224,8 +225,8 @@ impl Listener {
         Self { tls: Some(tls), ..self }
     }
 
-    /// The address for a client or a proxy to connect to, such as `http://127.0.0.1:8080`
-    /// or `unix:/run/figdex.sock`; of a name, all of its addresses.
+    /// The address for a client or a proxy to connect to, such as `http://127.0.0.1:8080` or
+    /// `unix:/run/figdex.sock`. For a name, all of its addresses.
     ///
     /// # Errors
     /// When the system does not report the port.
@@ -246,8 +247,9 @@ impl Listener {
         })
     }
 
-    /// Lets the kernel drop a connection whose client reads nothing for this time or is
-    /// unreachable, including one that the server has closed while its answer is being sent.
+    /// Makes the kernel drop a connection whose client reads nothing for this time or is
+    /// unreachable. This includes connections that the server has closed while their answer is
+    /// being sent.
     pub(super) fn drop_unread_after(&self, wait: Duration) {
         #[cfg(target_os = "linux")]
         if let Source::Tcp(listeners, _) = &self.source {
@@ -284,8 +286,8 @@ impl Listener {
     }
 }
 
-/// The next connection of any of these listeners, beginning with the one in place `first`: another
-/// one each time, so that many connections to one address do not keep those to another waiting.
+/// The next connection of any of these listeners. `first` is the listener to ask first. It changes
+/// each time, so that many connections to one address do not delay those to another.
 fn accepted(
     listeners: &[TcpListener],
     first: usize,
@@ -293,15 +295,15 @@ fn accepted(
 ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
     let (before, from) = listeners.split_at(first);
     let mut polled = from.iter().chain(before).map(|listener| listener.poll_accept(context));
-    // All of them are polled if none is ready, so that each wakes this task.
+    // If none is ready, all of them were polled, so that each wakes this task.
     polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
 }
 
-/// The file of a Unix socket. It is removed with the listener, unless another server has
-/// replaced it meanwhile.
+/// The file of a Unix socket. Dropping the listener removes it, unless another server has replaced
+/// it.
 struct SocketFile {
     path: PathBuf,
-    /// Device and inode.
+    /// The device and the inode of the file.
     identity: (u64, u64),
 }
 
@@ -324,7 +326,7 @@ impl SocketFile {
             }
         }
         let listener = UnixListener::bind(path).inspect_err(|error| {
-            // The name was free before: a socket that exists now is of the failed attempt.
+            // The name was free before, so a socket that exists now comes from the failed attempt.
             if error.kind() != io::ErrorKind::AddrInUse {
                 let _ = fs::remove_file(path);
             }
@@ -345,7 +347,7 @@ impl Drop for SocketFile {
     }
 }
 
-/// Device and inode of a file.
+/// The device and the inode of a file.
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
 }

@@ -1,9 +1,9 @@
 //! The accept loop: serves connections from a listener until the server is stopped.
 //!
-//! `warp::serve` would not do: it has no TCP_NODELAY, no bounds on connections, heads and
-//! silence, and no end to its drain (engine 9). `listener` accepts connections, on its own sockets
-//! or those that are `passed`, `per_address` counts those of each address, `connection` serves one,
-//! `socket` is its two parts, and `timeouts` has its deadlines.
+//! `warp::serve` is not enough: it has no TCP_NODELAY, no bounds on connections, heads and silence,
+//! and no end to its drain (engine 9). `listener` accepts connections on its own sockets or on
+//! `passed` ones. `per_address` counts the connections of each address. `connection` serves one
+//! connection, `socket` holds its two parts, and `timeouts` its deadlines.
 
 pub(crate) mod bounds;
 mod connection;
@@ -34,7 +34,7 @@ use self::socket::Socket;
 use crate::callers::Peer;
 use crate::observe::Observer;
 
-/// The time that cut-off connections have to end. They need it only when all threads are busy.
+/// The time that cut-off connections have to end. They need it only if all threads are busy.
 const CUT_OFF_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The pause before the next attempt when the system has no descriptor for a new connection.
@@ -47,15 +47,15 @@ enum Stage {
     Serving,
     /// Accepts connections, and closes each after its next answer.
     Leaving,
-    /// Answers the requests in flight, and no others.
+    /// Answers only the requests in flight.
     Draining,
-    /// Cuts off the connections that are left.
+    /// Cuts off the remaining connections.
     Over,
 }
 
-/// Serves until `shutdown` is done, and `bounds.drain_wait` longer, with answers that close their
-/// connections. Then it accepts no more connections, answers the requests in flight, and returns
-/// after `bounds.drain_timeout` at the latest.
+/// Serves until `shutdown` is done, and for `bounds.drain_wait` longer; answers in that time close
+/// their connections. Then it accepts no more connections, answers the requests in flight, and
+/// returns after `bounds.drain_timeout` at the latest.
 pub async fn serve(
     listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,
@@ -64,13 +64,14 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let listener = listener.into();
-    // Twice the time of `timeouts`, which ends the connection with a reset that the client
-    // notices.
+    // Twice the limit of `timeouts`. Normally `timeouts` ends the connection first, with a reset
+    // that the client notices.
     listener.drop_unread_after(2 * bounds.idle_timeout);
     let service = TowerToHyperService::new(warp::service(service));
     let free = Arc::new(Semaphore::new(bounds.max));
     let per_address = PerAddress::new(bounds.per_address);
-    // Each connection holds a receiver, by which it notices the stop and is waited for.
+    // Each connection holds a receiver: the connection notices the stop by it, and the server waits
+    // until no receiver is left.
     let (stop, stopping) = watch::channel(Stage::Serving);
     let mut closing = pin!(async {
         shutdown.await;
@@ -127,8 +128,8 @@ pub async fn serve(
     tokio::time::timeout(CUT_OFF_TIMEOUT, stop.closed()).await.ok();
 }
 
-/// Serves one connection, which comes from no listener, until it ends or `shutdown` is done.
-/// For fuzzing: the bytes of the connection are handled as in [`serve`].
+/// Serves one connection without a listener until the connection ends or `shutdown` is done. For
+/// fuzzing: the bytes are handled as in [`serve`].
 #[doc(hidden)]
 pub async fn serve_connection(
     socket: UnixStream,

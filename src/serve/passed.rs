@@ -1,5 +1,5 @@
 //! Listening sockets that systemd passes to the server (socket activation, sd_listen_fds(3)).
-//! systemd keeps them open while the server restarts: connections wait for the next process.
+//! systemd keeps them open while the server restarts, and connections wait for the next process.
 
 use std::io;
 use std::mem;
@@ -15,12 +15,12 @@ use super::listener::Listener;
 /// The name of a socket when `LISTEN_FDNAMES` is not set, as in sd_listen_fds_with_names(3).
 const UNNAMED: &str = "unknown";
 
-/// The passed sockets that nothing listens on yet, with their names.
+/// The passed sockets that are not yet listened on, with their names.
 pub(crate) struct PassedSockets(Vec<(String, OwnedFd)>);
 
 impl PassedSockets {
-    /// Takes the sockets that were passed to this process; there are none when systemd did not
-    /// start it by a socket unit. To be called once, before this program opens anything.
+    /// Takes the sockets that were passed to this process; none if systemd did not start it by a
+    /// socket unit. Must be called once, before this program opens anything.
     ///
     /// # Errors
     /// When `LISTEN_PID` or `LISTEN_FDS` is not a number, or a passed descriptor is not open.
@@ -33,10 +33,10 @@ impl PassedSockets {
             .map(|(name, socket)| (name.unwrap_or_else(|| UNNAMED.into()), socket.into_std()))
             .collect();
         for (name, socket) in &passed {
-            // A program that this one starts would keep the socket open.
+            // Otherwise a program that this one starts would keep the socket open.
             if fcntl_setfd(socket, FdFlags::CLOEXEC) == Err(Errno::BADF) {
                 let name = escaped(name).to_string();
-                // Closing what is not open would be a fault of this program.
+                // The descriptor is not open, and closing it would be a fault.
                 mem::forget(passed);
                 return Err(format!(
                     "the socket `{name}`, which LISTEN_FDS counts, was not passed"
@@ -83,7 +83,7 @@ impl PassedSockets {
         }
     }
 
-    /// Refuses sockets on which nothing would listen: their clients would wait without an answer.
+    /// Refuses sockets that nothing would listen on: their clients would wait without an answer.
     ///
     /// # Errors
     /// When more than `count` sockets were passed.
@@ -106,7 +106,7 @@ impl PassedSockets {
     }
 }
 
-/// A listener on a passed socket. The reason of an error continues "the socket, which …".
+/// A listener on a passed socket. The text of an error continues "the socket, which …".
 fn listener(socket: OwnedFd) -> Result<Listener, String> {
     let failed = |error: io::Error| format!("cannot be used: {error}");
     let kind = sockopt::socket_type(&socket).map_err(|error| failed(error.into()))?;

@@ -1,5 +1,5 @@
-//! The number of connections of each address, which is bounded so that no address can shut
-//! out the others.
+//! The number of connections of each address. It is bounded, so that no address can shut out the
+//! others.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ pub(super) struct Counted {
 }
 
 impl PerAddress {
-    /// Starts without connections; `max` is the number that one address may have.
+    /// A count without connections. `max` is the number that one address may have.
     pub(super) fn new(max: Option<usize>) -> Arc<Self> {
         Arc::new(Self { max, tally: Mutex::default() })
     }
 
-    /// Counts one more connection. Returns `None` when its address, or the IPv6 network of
-    /// 48 bits that it is in, has as many as it may. Clients of the Unix socket have no
-    /// address, and only the bound on all connections.
+    /// Counts one more connection. Returns `None` if the address, or its IPv6 network of 48 bits,
+    /// already has as many as allowed. Clients of the Unix socket have no address, so only the
+    /// bound on all connections applies to them.
     pub(super) fn add(self: &Arc<Self>, peer: Peer) -> Option<Counted> {
         let caller = Caller::of(peer);
         let max = match peer {

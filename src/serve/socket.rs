@@ -1,9 +1,9 @@
 //! An accepted socket in two parts: the [`Stream`] that hyper or TLS reads and writes, and
 //! the [`Handle`], which notices a reset by the client and can end the connection.
 //!
-//! hyper does not read while it answers, because a client may shut its writing side and
-//! still wait for its answer. It would notice a reset only at the next write; the handle
-//! notices it at once.
+//! hyper does not read while it answers, because a client may shut down its writing side and still
+//! wait for its answer. So hyper notices a reset only at the next write; the handle notices it at
+//! once.
 
 use std::io;
 use std::pin::Pin;
@@ -106,7 +106,7 @@ impl AsyncWrite for Stream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Every write goes to the kernel at once.
+        // Every write goes to the kernel at once, so there is nothing to flush.
         Poll::Ready(Ok(()))
     }
 
@@ -119,16 +119,16 @@ impl AsyncWrite for Stream {
     }
 }
 
-/// The part of a socket that watches and ends the connection. `None` only during its drop.
+/// The part of a socket that watches and ends the connection. `None` only during the drop.
 pub(super) enum Handle {
     Tcp(Option<tcp::OwnedWriteHalf>),
     Unix(Option<unix::OwnedWriteHalf>),
 }
 
 impl Handle {
-    /// Waits until the client has reset the connection or the kernel has dropped it, and
-    /// returns the kind of error. A client that only closes its socket looks like one that
-    /// shuts its writing side, until something is written to it (contract 2.16).
+    /// Waits until the client has reset the connection or the kernel has dropped it, and returns
+    /// the kind of error. A client that only closes its socket looks like one that shuts down its
+    /// writing side, until something is written to it (contract 2.16).
     pub(super) async fn disconnected(&self) -> io::ErrorKind {
         let error = match self {
             Self::Tcp(Some(socket)) => {
@@ -143,7 +143,7 @@ impl Handle {
         error.map_or(io::ErrorKind::ConnectionReset, |error| error.kind())
     }
 
-    /// Shuts the server's writing side, and waits until the client has shut its own.
+    /// Shuts down the server's writing side, and waits until the client has shut down its own.
     pub(super) async fn close(&self) {
         // Over a Unix socket no bytes are in transit, and the client sees the end at once.
         let Self::Tcp(Some(socket)) = self else { return };
@@ -159,8 +159,8 @@ impl Handle {
         }
     }
 
-    /// Makes the end of this connection a reset, with which the kernel discards the bytes
-    /// that the client has not read. Over a Unix socket the client owns those bytes.
+    /// Ends this connection with a reset, so that the kernel discards the bytes that the client has
+    /// not read. Over a Unix socket the client owns those bytes.
     pub(super) fn reset(&self) {
         if let Self::Tcp(Some(socket)) = self
             && let Err(error) = socket.as_ref().set_zero_linger()
@@ -172,8 +172,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // A write half shuts its direction when it is dropped: one more system call for each
-        // connection, which closing the socket makes superfluous.
+        // A dropped write half shuts down its direction. That would be one more system call for
+        // each connection, and closing the socket makes it unnecessary.
         match self {
             Self::Tcp(socket) => drop(socket.take().map(tcp::OwnedWriteHalf::forget)),
             Self::Unix(socket) => drop(socket.take().map(unix::OwnedWriteHalf::forget)),

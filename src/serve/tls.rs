@@ -1,5 +1,5 @@
-//! TLS: the server's certificate and its key. Both are reloaded when their files change, as
-//! in a renewal, and on SIGHUP.
+//! TLS: the server's certificate and its key. Both are reloaded when their files change, as at a
+//! renewal, and on SIGHUP.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,11 +22,11 @@ use crate::seen::Seen;
 /// The interval at which the files are checked for a change.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// The time before the end of a certificate from which each load warns of it.
+/// The time before the end of a certificate. Within it, each load warns of the end.
 const WARNED_BEFORE: Duration = Duration::from_hours(14 * 24);
 
-/// A time, in seconds since 1970, at which no certificate is valid: their times have four digits of
-/// the year.
+/// A time, in seconds since 1970, at which no certificate is valid: the times in certificates have
+/// years of four digits.
 const AFTER_ALL: Duration = Duration::from_secs(1 << 40);
 
 /// The only protocol over TLS (ALPN); a client that offers only others is refused.
@@ -38,7 +38,7 @@ pub enum TlsError {
     /// The file cannot be read.
     #[error("{0}: {1}")]
     File(PathBuf, io::Error),
-    /// The file holds no PEM text of the expected kind.
+    /// The file has no PEM text of the expected kind.
     #[error("{0} does not hold a {1} in PEM: {2}")]
     Pem(PathBuf, &'static str, pem::Error),
     /// The key does not belong to the certificate, or is of an unknown kind.
@@ -66,7 +66,7 @@ impl Tls {
     /// Loads the certificate chain and the key from these PEM files.
     ///
     /// # Errors
-    /// When a file cannot be read, holds nothing of its kind, or the key does not belong to
+    /// When a file cannot be read or has nothing of its kind, or when the key does not belong to
     /// the certificate.
     pub fn open(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let seen = [certificate, key].map(Seen::of);
@@ -80,8 +80,8 @@ impl Tls {
         self.loaded.read().end
     }
 
-    /// Warns of a certificate that has expired or soon will. It is served all the same: some clients
-    /// do not look.
+    /// Warns of a certificate that has expired or soon will. It is served anyway: some clients do
+    /// not check.
     pub(crate) fn warn_of_end(&self) {
         let Some(end) = self.end() else { return };
         let left = end.duration_since(Timestamp::now());
@@ -97,8 +97,8 @@ impl Tls {
         self.loaded.read().config.clone().into()
     }
 
-    /// Reloads the files when they changed, or always when `is_forced`. While they do not
-    /// match, as halfway through a renewal, the loaded certificate stays in use.
+    /// Reloads the files if they changed, or always if `is_forced`. While the two do not match, as
+    /// in the middle of a renewal, the loaded certificate stays in use.
     fn refresh(&self, is_forced: bool) {
         let seen = [&self.certificate, &self.key].map(|file| Seen::of(file));
         if self.loaded.read().seen == seen && !is_forced {
@@ -126,7 +126,7 @@ impl Tls {
                 Some(()) = hangup.recv() => true,
             };
             let tls = self.clone();
-            // The files may be on a slow network disk, for which no connection should wait.
+            // The files may be on a slow network disk. No connection should wait for it.
             if tokio::task::spawn_blocking(move || tls.refresh(is_forced)).await.is_err() {
                 tracing::error!("checking the certificate failed");
             }
@@ -134,12 +134,12 @@ impl Tls {
     }
 }
 
-/// The end of a certificate's validity, which rustls gives in the error of a check after that end.
-/// `None` for a certificate of a kind that rustls does not check.
+/// The end of a certificate's validity. rustls reports it in the error of a check at a later time.
+/// `None` for a kind of certificate that rustls does not check.
 fn end_of(certificate: &CertificateDer<'_>) -> Option<Timestamp> {
     let parsed = ParsedCertificate::try_from(certificate).ok()?;
     let (nobody, after_all) = (RootCertStore::empty(), UnixTime::since_unix_epoch(AFTER_ALL));
-    // Times are compared before issuers, so that nobody needs to be trusted.
+    // rustls compares times before issuers, so this needs no trusted issuer.
     match verify_server_cert_signed_by_trust_anchor(&parsed, &nobody, &[], after_all, &[]) {
         Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
             not_after,

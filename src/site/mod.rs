@@ -23,8 +23,8 @@ pub(crate) struct File {
 /// A file in one encoding, as it is sent.
 pub(crate) struct Encoded {
     pub(crate) bytes: Bytes,
-    /// The entity tag, with its quotes. It is strong (RFC 9110, 8.8.1): each encoding has
-    /// another one.
+    /// The entity tag, with its quotes. It is a strong tag (RFC 9110, 8.8.1), and each encoding has
+    /// a different one.
     pub(crate) tag: String,
 }
 

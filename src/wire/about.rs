@@ -7,7 +7,7 @@ use figdex_index::{IdType, Instrument, Manifest};
 use super::instrument::Identifiers;
 use super::json::string;
 
-/// Writes what the index holds. `example` is a well-known instrument.
+/// Writes the description of the index. `example` is a well-known instrument.
 pub(crate) fn about(
     out: &mut Vec<u8>,
     manifest: &Manifest,

@@ -1,6 +1,6 @@
 //! Cells of delimited text (RFC 4180).
 
-/// Appends a cell, in quotes if it needs them. `guard` comes before its text.
+/// Appends a cell, in quotes if needed. `guard` is put before its text.
 pub(crate) fn push_cell(text: &[u8], delimiter: u8, guard: &[u8], out: &mut Vec<u8>) {
     let special = |byte: &u8| matches!(byte, b'"' | b'\r' | b'\n') || *byte == delimiter;
     if !text.iter().any(special) {

@@ -1,8 +1,8 @@
 //! The text of `next`: the place where a page ended, for the request that asks for the next page
 //! (contract 11).
 //!
-//! A cursor is a place and not a count, so that it continues there after a restart, over a new
-//! index or on another replica. Its bytes, as lower-case hexadecimal text:
+//! A cursor is a place, not a count. So the next page continues at that place after a restart, in a
+//! new index or on another replica. Its bytes, written as lower-case hexadecimal text:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -15,8 +15,8 @@
 //! | 12 | its FIGI |
 //! | 8 | checksum of the bytes above |
 //!
-//! It has the importance itself, which the next index may rank elsewhere, and not its rank. It holds
-//! no secret: a forged cursor gives rows that any query gives.
+//! A cursor has the importance, not the rank, since the next index may rank the same importance
+//! differently. It holds no secret: a forged cursor gives only rows that any query could give.
 
 use std::cmp::Reverse;
 
@@ -30,7 +30,7 @@ use crate::callers::limits::PAGES_MAX;
 /// Version of the layout.
 const LAYOUT: u8 = 2;
 
-/// The bits in the place of an importance that is not there.
+/// The bits that stand for no importance.
 const NO_IMPORTANCE: u64 = u64::MAX;
 
 const DIGEST_BYTES: usize = 8;
@@ -40,18 +40,18 @@ const BYTES: usize = 1 + 1 + DIGEST_BYTES + 2 + 8 + 2 + 12 + DIGEST_BYTES;
 /// The place where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    /// Pages sent up to there, at least one.
+    /// The number of pages sent so far, at least one.
     pub(crate) pages: u8,
-    /// The last row's place.
+    /// The place of the last row.
     pub(crate) place: Place,
 }
 
-/// The digest of the endpoint and the query of a request: its cursors are valid for it alone.
+/// The digest of the endpoint and the query of a request. A cursor is valid only for this digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueryDigest([u8; DIGEST_BYTES]);
 
 impl QueryDigest {
-    /// The digest of a checked search. It is made of texts, so that it is the same in every
+    /// The digest of a checked search. It is computed from texts, so that it is the same in every
     /// generation and on every replica (contract 11.6, 11.7).
     pub(crate) fn new(endpoint: &str, search: &Search, vocabulary: &Vocabulary) -> Self {
         let Filters { known, levels, numbers, dates, include_unlisted_equities } = &search.filters;
@@ -88,10 +88,10 @@ impl Cursor {
         hex(&bytes)
     }
 
-    /// The cursor of a text that [`Cursor::encode`] made for this query; `None` for any other text
+    /// Decodes a cursor that [`Cursor::encode`] made for this query; `None` for any other text
     /// (contract 11.5).
     pub(crate) fn decode(text: &str, query: QueryDigest) -> Option<Self> {
-        // Lower-case digits only: each cursor has one text.
+        // Only lower-case digits are accepted: each cursor has one text.
         let bytes: [u8; BYTES] = unhex(text)?;
         let (content, checksum) = bytes.split_at(BYTES - DIGEST_BYTES);
         let ([LAYOUT, pages], content) = content.split_first_chunk()? else { return None };

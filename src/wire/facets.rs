@@ -9,13 +9,13 @@ use super::json::{array, string};
 use super::url_filters::{UrlFilters, keywords, once};
 use crate::config::UnknownEnum;
 
-/// The most values of a facet that a request may ask for: more than a person reads.
+/// The most values of a facet that a request may ask for: more than people read.
 const LIMIT_MAX: usize = 10_000;
 
-/// The values of a facet in the answer to a request without `limit`.
+/// The number of values of a facet if a request has no `limit`.
 const LIMIT_DEFAULT: usize = 100;
 
-/// The facets of a request without `properties`: those that the page shows.
+/// The facets if a request has no `properties`: the ones that the page shows.
 const FACETS_DEFAULT: [Facet; 4] = [
     Facet::Level,
     Facet::Property(Property::ExchCode),
@@ -23,11 +23,11 @@ const FACETS_DEFAULT: [Facet; 4] = [
     Facet::Property(Property::SecurityType2),
 ];
 
-/// A request for facets as a caller gave it.
+/// A request for facets, as the caller sent it.
 pub(crate) struct FacetsRequest {
     pub(crate) question: FacetQuestion,
     pub(crate) limit: usize,
-    /// Whether a property has a value that no instrument has.
+    /// Whether the value of some property is one that no instrument has.
     pub(crate) is_impossible: bool,
 }
 

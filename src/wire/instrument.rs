@@ -1,5 +1,5 @@
-//! One instrument with all that the index knows and may show, and its family (contract 16.5). Its
-//! rows are those of v3, with more members at the end.
+//! One instrument with everything that the index knows and may show, and its family (contract
+//! 16.5). Its rows are those of v3, with further members at the end.
 
 use figdex_index::{
     Attribute, Branch, Family, Field, Figi, Hit, IdType, Instrument, Property, RowSource, Sort,
@@ -73,7 +73,7 @@ fn is_null_where_unknown(sort: Sort) -> bool {
     matches!(sort, Sort::Number | Sort::Date | Sort::Flag)
 }
 
-/// Writes the answer of `GET /instruments/{figi}` for a FIGI that only other rows name.
+/// Writes the answer of `GET /instruments/{figi}` for a FIGI that is found only in other rows.
 pub(crate) fn family(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
     out.extend_from_slice(b"{\"instrument\":null");
     end_with(out, rows, family);
@@ -91,7 +91,7 @@ fn end_with(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
     out.extend_from_slice(b"}}");
 }
 
-/// Writes each idType of which the instrument has values, with them.
+/// Writes each idType that the instrument has values of, with the values.
 fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
     out.push(b'{');
     let mut is_first = true;

@@ -1,5 +1,4 @@
-//! Intervals of numbers and dates: arrays of two entries, checked by the rules of contract 6.11 to
-//! 6.17.
+//! Intervals of numbers and dates: arrays of two entries, checked by contract 6.11 to 6.17.
 
 use figdex_index::{Attribute, Date, DateInterval, IntervalError, NumberInterval};
 
@@ -12,7 +11,7 @@ pub(super) fn place(attributes: &[Attribute], name: &str) -> Option<usize> {
 }
 
 /// Reads an interval of numbers, `[number or null, number or null]`. `name` is the name of the
-/// property, for the text of a fault.
+/// property, for error texts.
 pub(super) fn numbers(name: &str, raw: Option<Raw<'_>>) -> Result<Option<NumberInterval>, Fault> {
     let Some(raw) = raw else { return Ok(None) };
     let shape = || -> Fault {
@@ -20,7 +19,7 @@ pub(super) fn numbers(name: &str, raw: Option<Raw<'_>>) -> Result<Option<NumberI
     };
     let entry = |raw: Raw<'_>| match is_null(raw) {
         true => Ok(None),
-        // The reader of the standard library copies no digits, however many there are.
+        // The parser of the standard library copies no digits, however many there are.
         false => {
             let number = raw.get().parse().ok().filter(|number: &f64| number.is_finite());
             number.map(Some).ok_or_else(shape)

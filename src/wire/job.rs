@@ -28,37 +28,37 @@ pub(crate) enum Job<'a> {
 pub(crate) struct JobFields<'a> {
     id_type: Option<Given<'a>>,
     id_value: Option<Given<'a>>,
-    /// Boxed, since most jobs have none and jobs are moved by the hundred.
+    /// Boxed: most jobs have none, and jobs are moved by the hundred.
     properties: Option<Box<Properties<'a>>>,
-    /// The first member that no field or property has as its name.
+    /// The first member whose name is neither a field nor a property.
     unknown: Option<Cow<'a, str>>,
 }
 
 /// The fault of an `idValue` that has not the form of its idType (contract 4.11).
 const INVALID_FORMAT: &str = "Invalid idValue format.";
 
-/// The two ways to read the jobs of a body.
+/// The two modes of reading the jobs of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadingMode {
-    /// `idType` and `idValue` are texts and integers, as in nearly all bodies; any other value in
-    /// their places ends the reading with an error.
+    /// Expects texts and integers as `idType` and `idValue`, as in nearly all bodies; any other
+    /// value there ends the reading with an error.
     Quick,
-    /// Any JSON value in any place, kept raw.
+    /// Accepts any JSON value anywhere, and keeps it raw.
     Exact,
 }
 
-/// The largest body that is read quickly, in bytes: a long value of it may be held three times. Of
-/// a larger one, which an operator has to allow, no value is copied.
+/// The largest body that is read quickly, in bytes: memory may hold one of its long values three
+/// times. Larger bodies need permission from the operator; no value of them is copied.
 const QUICK_BYTES_MAX: usize = 1 << 20;
 
 impl ReadingMode {
-    /// Reads a text of that length, quickly where that holds little and succeeds.
+    /// Reads a text of that length, first quickly if it is short enough, else exactly.
     fn any<T>(bytes: usize, read: impl Fn(Self) -> serde_json::Result<T>) -> serde_json::Result<T> {
         if bytes > QUICK_BYTES_MAX {
             return read(Self::Exact);
         }
-        // Some values are JSON but do not fit into a Rust type, such as 1e999. Then the text is
-        // read again, with each job kept raw.
+        // Some values are valid JSON but do not fit into a Rust type, such as 1e999. Then the text
+        // is read again, with each job kept raw.
         read(Self::Quick).or_else(|_| read(Self::Exact))
     }
 }
@@ -71,8 +71,8 @@ enum Given<'a> {
     Raw(Raw<'a>),
 }
 
-/// Reads the jobs of a body and hands each to `each` as soon as it is read, so that only the
-/// results of `each` are kept.
+/// Reads the jobs of a body, and passes each to `each` as soon as it is read. So only the results
+/// of `each` are kept.
 ///
 /// # Errors
 /// - [`ApiError::BadRequest`] when the body is not JSON, or not an array (contract 2.7).
@@ -84,7 +84,7 @@ pub(crate) fn jobs<'a, T>(
     jobs_max: usize,
     each: impl Fn(Job<'a>) -> T,
 ) -> Result<Vec<T>, ApiError> {
-    // UTF-8 is checked once for the whole body: else it would be for every value.
+    // UTF-8 is checked once for the whole body. Otherwise each value would be checked.
     let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
     let read = |reading| {
         let mut reader = serde_json::Deserializer::from_str(body);
@@ -122,9 +122,9 @@ fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
         .deserialize_any(OneJob(version, ReadingMode::Exact))
 }
 
-/// Reads the array; `None` when it has more than `jobs_max` elements. Elements beyond are not
+/// Reads the array; `None` when it has more than `jobs_max` elements. Excess elements are not
 /// stored, because an element of two bytes would become fifty times as large. They are still read:
-/// a body that is not JSON is refused for that, whatever its size.
+/// a body that is not JSON is refused as such, whatever its size.
 struct JobArray<'f, F> {
     one: OneJob,
     jobs_max: usize,
@@ -161,7 +161,7 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for JobArray<'_, F> {
     }
 }
 
-/// Reads one job: an object with its fields, a text, any other value as `Job::Other`.
+/// Reads one job: an object with its fields, a text, or any other value as `Job::Other`.
 #[derive(Clone, Copy)]
 struct OneJob(Version, ReadingMode);
 
@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for OneJob {
 }
 
 impl<'a> Job<'a> {
-    /// Checks the job. The order of faults is that of contract 4.15.
+    /// Checks the job. Faults are reported in the order of contract 4.15.
     pub(crate) fn check(&self, version: Version, vocabulary: &Vocabulary) -> Checked<Lookup<'a>> {
         let Self::Object(fields) = self else {
             let question = Err("A mapping job must be an object.".into());
@@ -255,7 +255,7 @@ impl<'a> Job<'a> {
         Checked { enums_hold, question: fields.lookup(version, filters) }
     }
 
-    /// Its idType; `None` when it has none that exists in this version.
+    /// The idType of the job; `None` if it has no idType that exists in this version.
     pub(crate) fn id_type(&self, version: Version) -> Option<IdType> {
         let Self::Object(fields) = self else { return None };
         fields.id_type(version).ok()
@@ -270,7 +270,7 @@ impl<'de> DeserializeSeed<'de> for ReadingMode {
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Name<'de>, D::Error> {
         if self == Self::Exact {
-            // A name with a lone surrogate is not a text: it is kept as the body spells it.
+            // A name with a lone surrogate is not a text. It is kept as the body spells it.
             let raw = Raw::deserialize(reader)?;
             return Ok(Name(text(raw).unwrap_or(Cow::Borrowed(raw.get()))));
         }
@@ -310,7 +310,7 @@ impl<'de> Deserialize<'de> for Given<'de> {
 }
 
 impl<'a> JobFields<'a> {
-    /// The lookup, given the checked filters: `Some(None)` when the job has no properties.
+    /// The lookup with the checked filters. `Some(None)` means that the job has no properties.
     fn lookup(
         &self,
         version: Version,
@@ -328,7 +328,7 @@ impl<'a> JobFields<'a> {
         Ok(filters.map(|filters| Lookup::new(id_value, filters)))
     }
 
-    /// The question of a list. A fault is the reason why it is invalid.
+    /// The question of a list's job. A fault is the reason why the job is invalid.
     pub(super) fn question(
         &self,
         version: Version,
@@ -370,7 +370,8 @@ impl<'a> JobFields<'a> {
         }
     }
 
-    /// The question of a job with `text`, and `as` for a text of a column (contract 17.13).
+    /// The question of a job with `text`. The job may have `as`, the type of the text's column
+    /// (contract 17.13).
     fn text_question(
         &self,
         (raw, as_type): (Raw<'a>, Option<Raw<'a>>),
@@ -395,7 +396,7 @@ impl<'a> JobFields<'a> {
         Ok(Question::of(&text, id_type, vocabulary, filters))
     }
 
-    /// The identifier as it was sent: a text, or the digits of an integer.
+    /// The identifier as sent: a text, or the digits of an integer.
     pub(super) fn input(&self) -> Option<Cow<'a, str>> {
         if let Some((raw, _)) = self.properties.as_deref().and_then(Properties::text) {
             return text(raw);

@@ -12,11 +12,11 @@ pub(crate) enum JobResult<'a> {
     /// At least one hit.
     Hits(&'a [Hit]),
     NoMatch,
-    /// The text of its `error`.
+    /// The text for the member `error`.
     Error(&'a str),
 }
 
-/// Writes the result as an object. Clients branch on its only member.
+/// Writes the result as an object with one member. Its name shows clients the kind of result.
 pub(crate) fn write(
     out: &mut Pieces,
     version: Version,

@@ -1,6 +1,6 @@
-//! The JSON that every shape needs: reading texts, numbers and arrays out of raw values, and
-//! writing texts, arrays and objects. Values stay raw until they are checked, so that the error of
-//! a field is a sentence about that field and not one of a parser.
+//! JSON helpers for all shapes. They read texts, numbers and arrays from raw values, and write
+//! texts, arrays and objects. Values stay raw until they are checked, so that the error of a field
+//! is about that field, not about the syntax.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 
 use crate::http::pieces::Pieces;
 
-/// The value of a member, as the body has it.
+/// The raw JSON of a member's value.
 pub(crate) type Raw<'a> = &'a RawValue;
 
-/// Reads the members of an object in their order and hands each to `each`, with its name decoded.
-/// A name that comes twice is handed over twice, and the last value counts (contract 2.8).
+/// Reads the members of an object in order and passes each to `each`, with its name decoded. A
+/// repeated name is passed each time, and the last value counts (contract 2.8).
 pub(crate) fn read_members<'de, A: MapAccess<'de>>(
     mut map: A,
     mut each: impl FnMut(Cow<'de, str>, Raw<'de>),
@@ -25,13 +25,13 @@ pub(crate) fn read_members<'de, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// The longest JSON string with escapes that is decoded whole, in bytes. It holds more characters
-/// than any valid value has, so that its beginning shows the same fault as the whole.
+/// The longest JSON string with escapes that is decoded whole, in bytes. It has more characters
+/// than any valid value, so the beginning of a longer string shows the same fault.
 const DECODED_BYTES_MAX: usize = 64 << 10;
 
 /// The text of a JSON string; `None` for any other value, and for a string with a lone surrogate,
-/// which is not valid Unicode. Of a string with escapes and more than [`DECODED_BYTES_MAX`] bytes
-/// only the beginning is decoded: a decoder would hold copies of a text that no value may have.
+/// which is not valid Unicode. If a string has escapes and more than [`DECODED_BYTES_MAX`] bytes,
+/// only its beginning is decoded: no value may be that long, and decoding would copy it.
 pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     // Nearly all texts have no escape.
     if let Some(inside) = raw.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'))
@@ -40,7 +40,7 @@ pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     {
         return Some(Cow::Borrowed(inside));
     }
-    // The first byte shows any other value: a parser's error would cost more than a text.
+    // The first byte excludes any other value. A parser's error would cost more than a text.
     raw.get().starts_with('"').then_some(())?;
     if raw.get().len() > DECODED_BYTES_MAX {
         let begin = format!("{}\"", &raw.get()[..end_of_character(raw.get(), DECODED_BYTES_MAX)]);
@@ -49,7 +49,7 @@ pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     serde_json::Deserializer::from_str(raw.get()).deserialize_str(Decoded).ok()
 }
 
-/// The first place from `least` on at which no character of a JSON string is split: neither its
+/// The first place at or after `least` where no character of a JSON string is split: neither its
 /// bytes, nor an escape, nor a pair of surrogates.
 fn end_of_character(json: &str, least: usize) -> usize {
     let bytes = json.as_bytes();
@@ -71,7 +71,7 @@ fn end_of_character(json: &str, least: usize) -> usize {
     json.ceil_char_boundary(place)
 }
 
-/// Decodes a text, and borrows it where it has no escape.
+/// Decodes a text, or borrows it if it has no escape.
 struct Decoded;
 
 impl<'de> Visitor<'de> for Decoded {
@@ -90,13 +90,13 @@ impl<'de> Visitor<'de> for Decoded {
     }
 }
 
-/// The decimal digits of a JSON number that is an integer, however it is written (contract 5.3):
+/// The decimal digits of a JSON number that is an integer, in any notation (contract 5.3):
 /// `459200101` and `459200101.0` are equal. `None` for any other value.
 pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     integer_of(raw.get())
 }
 
-/// As [`integer`], of the text of any JSON value.
+/// As [`integer`], for the text of any JSON value.
 pub(crate) fn integer_of(number: &str) -> Option<Cow<'_, str>> {
     if !number.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
         return None;
@@ -108,14 +108,14 @@ pub(crate) fn integer_of(number: &str) -> Option<Cow<'_, str>> {
     if whole.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
         return Some(Cow::Borrowed(if whole == "-0" { "0" } else { whole }));
     }
-    // With an exponent, up to 2^53: a double holds such an integer exactly.
+    // An integer with an exponent is accepted up to 2^53: a double holds it exactly.
     let value: f64 = number.parse().ok()?;
     let exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
     exact.then(|| Cow::Owned(format!("{value:.0}")))
 }
 
 /// The elements of a JSON array; `None` for any other value, and for an array of more than
-/// `count_max` elements. No more than that are stored.
+/// `count_max` elements. At most that many are stored.
 pub(crate) fn elements(raw: Raw<'_>, count_max: usize) -> Option<Vec<Raw<'_>>> {
     struct Elements(usize);
 
@@ -141,7 +141,7 @@ pub(crate) fn elements(raw: Raw<'_>, count_max: usize) -> Option<Vec<Raw<'_>>> {
     serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Elements(count_max)).ok()
 }
 
-/// Whether the value is null. An optional property that is null is not given (contract 2.9).
+/// Whether the value is null. An optional property that is null counts as not given (contract 2.9).
 pub(super) fn is_null(raw: Raw<'_>) -> bool {
     raw.get() == "null"
 }
@@ -173,7 +173,7 @@ pub(super) fn reopen(out: &mut Vec<u8>) {
     debug_assert_eq!(end, Some(b'}'));
 }
 
-/// Writes an array: `each` writes the element of an item.
+/// Writes an array. `each` writes the element for one item.
 pub(super) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
     out.push(b'[');
     for (place, item) in items.iter().enumerate() {
@@ -185,7 +185,7 @@ pub(super) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut
     out.push(b']');
 }
 
-/// Writes an array that may be long: `each` writes the element of an item.
+/// Writes an array that may be long. `each` writes the element for one item.
 pub(crate) fn array_in_pieces<T>(
     out: &mut Pieces,
     items: &[T],

@@ -1,5 +1,5 @@
-//! The properties that narrow an answer, of mapping jobs, searches and filters (contract,
-//! chapter 6).
+//! The properties that narrow an answer, in mapping jobs, searches and filters (contract, chapter
+//! 6).
 
 use std::borrow::Cow;
 
@@ -15,22 +15,22 @@ use crate::callers::version::Version;
 pub(crate) enum Several {
     /// One value only, as in the published interface.
     No,
-    /// Also an array of values, of which a row must have one: an extension of search and filter,
-    /// which `--strict-contract` turns off (contract 8.14).
+    /// Also an array of values; a row must have one of them. This extends search and filter, and
+    /// `--strict-contract` turns it off (contract 8.14).
     Yes,
 }
 
-/// The result of checking a request that asks a question of type `T`.
+/// The result of checking a request whose question has the type `T`.
 pub(crate) struct Checked<T> {
     /// Whether all values of enum-like properties are in their sets. Unless `--unknown-enum` is
-    /// `no-match`, a value outside comes before every other fault (contract 6.4).
+    /// `no-match`, a value outside its set takes precedence over every other fault (contract 6.4).
     pub(crate) enums_hold: bool,
-    /// The question; `None` when no row can match, because a value is outside its set; or the
-    /// text for the `error`.
+    /// The question, or the text for `error`. The question is `None` when no row can match, because
+    /// a value is outside its set.
     pub(crate) question: Result<Option<T>, Fault>,
 }
 
-/// The properties as the caller sent them. A property that is null counts as not given.
+/// The properties as the caller sent them. A null property counts as not given.
 #[derive(Default)]
 pub(super) struct Properties<'a> {
     enums: [Option<Raw<'a>>; Property::COUNT],
@@ -40,12 +40,12 @@ pub(super) struct Properties<'a> {
     /// `text` and `as` of a job of a list (contract 17.13). They are not properties.
     text: Option<Raw<'a>>,
     text_as: Option<Raw<'a>>,
-    /// The first name that is not known here.
+    /// The first unknown name.
     unknown: Option<Box<str>>,
 }
 
 impl<'a> Properties<'a> {
-    /// Keeps a member of the object if it is a property; `false` if it is not.
+    /// Stores a member of the object if it is a property. Returns `false` if it is not.
     pub(super) fn take(&mut self, name: &str, raw: Raw<'a>, version: Version) -> bool {
         let place = if let Some(property) = Property::from_name(name) {
             if property == Property::StateCode && !version.has_state_code() {
@@ -104,7 +104,7 @@ impl<'a> Properties<'a> {
         Ok(())
     }
 
-    /// Checks the properties. The order of faults is that of contract 6.19.
+    /// Checks the properties. Faults are reported in the order of contract 6.19.
     pub(super) fn check(&self, vocabulary: &Vocabulary, several: Several) -> Checked<Filters> {
         let mut filters = Filters::default();
         let (mut enums_hold, mut is_possible, mut fault) = (true, true, None);
@@ -131,7 +131,7 @@ impl<'a> Properties<'a> {
         Checked { enums_hold, question: filters.map(|filters| is_possible.then_some(filters)) }
     }
 
-    /// The first value that is outside the set of its property, as the reason of a list.
+    /// The first value outside the set of its property, as the reason for a job of a list.
     pub(super) fn unknown_value(&self, vocabulary: &Vocabulary) -> Option<String> {
         let given = Property::ALL.into_iter().zip(self.enums);
         let mut unknown = given.filter_map(|(property, raw)| {
@@ -145,7 +145,7 @@ impl<'a> Properties<'a> {
         unknown.next()
     }
 
-    /// Adds the properties that are not enum-like.
+    /// Adds the filters of the properties that are not enum-like.
     fn others(&self, mut filters: Filters) -> Result<Filters, Fault> {
         if self.has(Property::ExchCode) && self.has(Property::MicCode) {
             return Err("Cannot have both exchCode and micCode".into());
@@ -168,13 +168,13 @@ fn is_array(raw: Raw<'_>, several: Several) -> bool {
     several == Several::Yes && raw.get().starts_with('[')
 }
 
-/// The value, unless it is null: such a member is not given (contract 2.9).
+/// The value, unless it is null: a null member counts as not given (contract 2.9).
 fn given(raw: Raw<'_>) -> Option<Raw<'_>> {
     (!is_null(raw)).then_some(raw)
 }
 
-/// The values of an array of texts; `None` when it is empty, too long, or has another entry
-/// (contract 8.15).
+/// The values in an array of texts; `None` when the array is empty, too long, or has an entry that
+/// is not a text (contract 8.15).
 fn texts(raw: Raw<'_>) -> Option<impl Iterator<Item = Cow<'_, str>>> {
     let entries = elements(raw, ENUM_VALUES_MAX).filter(|entries| !entries.is_empty())?;
     let values = entries.into_iter().map(text).collect::<Option<Vec<_>>>()?;

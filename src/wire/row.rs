@@ -7,8 +7,9 @@ use crate::callers::version::Version;
 /// The usual size of a row in bytes, to allocate memory for many.
 pub(crate) const ROW_BYTES: usize = 320;
 
-/// Writes a row: always the ten members of contract 12.3 in their order, null where unknown; in v2
-/// and v1 the unique IDs in their places; `metadata` only on a row that has it.
+/// Writes a row. It always has the ten members of contract 12.3 in their order, null where unknown.
+/// In v2 and v1 it also has the unique IDs in their places. `metadata` is only on a row that has
+/// it.
 pub(super) fn write(out: &mut Vec<u8>, version: Version, row: Row<'_>) {
     out.extend_from_slice(b"{\"figi\":\"");
     out.extend_from_slice(&row.figi().to_chars());
@@ -33,8 +34,8 @@ pub(super) fn write(out: &mut Vec<u8>, version: Version, row: Row<'_>) {
     out.push(b'}');
 }
 
-/// Writes a text, which the index holds escaped for JSON. The length of a key is part of its type,
-/// so that it is copied in a register or two, without a call.
+/// Writes a text, which the index already holds escaped for JSON. The length of the key is part of
+/// its type, so the key is copied in a register or two, without a call.
 #[inline]
 fn text<const KEY: usize>(out: &mut Vec<u8>, key: &[u8; KEY], value: Option<Text<'_>>) {
     out.extend_from_slice(key);

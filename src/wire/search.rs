@@ -12,7 +12,7 @@ use super::{Fault, invalid_key};
 use crate::callers::error::ApiError;
 use crate::callers::version::Version;
 
-/// A search or filter request as the caller sent it.
+/// A search or filter request, as the caller sent it.
 #[derive(Default)]
 pub(crate) struct SearchRequest<'a> {
     query: Option<Raw<'a>>,
@@ -43,7 +43,7 @@ impl<'a> SearchRequest<'a> {
         Checked { enums_hold, question: self.search(question, several) }
     }
 
-    /// The search, given the checked filters. The order of faults is that of contract 8.13.
+    /// The search with the checked filters. Faults are reported in the order of contract 8.13.
     fn search(
         &self,
         filters: Result<Option<Filters>, Fault>,
@@ -64,7 +64,7 @@ impl<'a> SearchRequest<'a> {
         Ok(filters?.map(|filters| Search { keywords, filters: Filters { levels, ..filters } }))
     }
 
-    /// The text of the cursor that the search goes on from.
+    /// The text of the cursor where the search continues.
     ///
     /// # Errors
     /// [`INVALID_START`] when it is not a text.
@@ -97,7 +97,7 @@ impl<'de> Visitor<'de> for OneSearch {
     }
 }
 
-/// The fault of a `start` that is not a cursor of this question (contract 8.12).
+/// The fault of a `start` that is not a cursor of this query (contract 8.12).
 pub(crate) const INVALID_START: &str = "Invalid start value.";
 
 fn keywords(raw: Raw<'_>) -> Result<Keywords, Fault> {
@@ -106,7 +106,7 @@ fn keywords(raw: Raw<'_>) -> Result<Keywords, Fault> {
     Keywords::parse(&query).map_err(|error| format!("{error}.").into())
 }
 
-/// The levels that are asked for: a name, or an array of names (contract 8.17).
+/// The requested levels: a name, or an array of names (contract 8.17).
 fn levels(raw: Raw<'_>) -> Result<Levels, Fault> {
     let fault = "level must be composite, venue, listing or single, or an array of these.";
     let names = elements(raw, Level::COUNT).unwrap_or_else(|| vec![raw]);

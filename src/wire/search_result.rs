@@ -16,15 +16,15 @@ pub(crate) enum SearchResult {
         hits: Vec<Hit>,
         /// The cursor of the next page, if there is one.
         next: Option<String>,
-        /// The count of all rows, of a filter.
+        /// The count of all rows; only for a filter.
         total: Option<u64>,
     },
     /// A fault of a field.
     Error(Fault),
 }
 
-/// Writes the result, in the envelope of `--search-envelope`: its members in the order of contract
-/// 8.4, without those that have nothing to say, since clients branch on their presence.
+/// Writes the result, in the envelope of `--search-envelope`. The members are in the order of
+/// contract 8.4. Empty ones are left out, since clients branch on their presence.
 pub(crate) fn write(
     out: &mut Vec<u8>,
     version: Version,

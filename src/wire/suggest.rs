@@ -14,14 +14,14 @@ use crate::config::UnknownEnum;
 /// The most suggestions that a request may ask for.
 const LIMIT_MAX: usize = 50;
 
-/// The suggestions of a request without `limit`.
+/// The number of suggestions if a request has no `limit`.
 const LIMIT_DEFAULT: usize = 10;
 
-/// A request for suggestions as a caller gave it.
+/// A request for suggestions, as the caller sent it.
 pub(crate) struct SuggestRequest {
     pub(crate) suggest: Suggest,
     pub(crate) limit: usize,
-    /// Whether a property has a value that no instrument has.
+    /// Whether the value of some property is one that no instrument has.
     pub(crate) is_impossible: bool,
 }
 
@@ -60,7 +60,7 @@ impl SuggestRequest {
     }
 }
 
-/// Writes the answer of `GET /suggest`. The fault of a text with a wrong check digit is said
+/// Writes the answer of `GET /suggest`. The fault of a text with a wrong check digit is included
 /// unless a row carries the text as an identifier.
 pub(crate) fn suggestions(
     out: &mut Vec<u8>,

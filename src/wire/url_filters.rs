@@ -28,8 +28,8 @@ impl<'a> UrlFilters<'a> {
         Self { vocabulary, unknown_enum, filters, values_given, is_impossible: false }
     }
 
-    /// Reads a parameter that is an enum-like property, of which each value is another parameter,
-    /// or `includeUnlistedEquities`; `false` if it is neither.
+    /// Reads a parameter that is an enum-like property or `includeUnlistedEquities`. Each further
+    /// value of a property is another parameter. Returns `false` for any other name.
     ///
     /// # Errors
     /// The text for the answer's `error`.
@@ -54,7 +54,7 @@ impl<'a> UrlFilters<'a> {
     }
 
     /// Reads a parameter that is a level, or an interval such as `strike=100..200` or
-    /// `expiration=2026-01-01..`; `false` if it is neither.
+    /// `expiration=2026-01-01..`. Returns `false` for any other name.
     ///
     /// # Errors
     /// The text for the answer's `error`.
@@ -72,13 +72,13 @@ impl<'a> UrlFilters<'a> {
         Ok(true)
     }
 
-    /// The filters; `None` when no row passes, because a value is outside its set.
+    /// The filters; `None` when no row can pass, because a value is outside its set.
     pub(super) fn finish(self) -> Option<Filters> {
         (!self.is_impossible).then_some(self.filters)
     }
 }
 
-/// The key words of the parameter `query`, which is not blank.
+/// The key words of the parameter `query`, which must not be blank.
 ///
 /// # Errors
 /// The text for the answer's `error`.
@@ -88,7 +88,7 @@ pub(super) fn keywords(query: Option<&str>) -> Result<Keywords, Fault> {
     Keywords::parse(query).map_err(|error| format!("{error}.").into())
 }
 
-/// Sets a parameter that may be given once.
+/// Sets a parameter that may be given only once.
 ///
 /// # Errors
 /// The text for the answer's `error` when it was given before.

@@ -1,7 +1,7 @@
-//! The contents of a generation, `contents.json`: its manifest, and the pieces of each file. They may
-//! be of a stranger, and a server reads them while it answers. So they are bounded before they are
-//! parsed, the parser keeps numbers instead of names, and the manifest is parsed when the text has
-//! been freed: at most 64 MB, whatever they hold.
+//! The contents of a generation, `contents.json`: its manifest, and the pieces of each file. They
+//! may come from a stranger, and a server reads them while it answers. So they are bounded before
+//! they are parsed, the parser keeps numbers instead of names, and the manifest is parsed after the
+//! text was freed. Reading takes at most 64 MB, whatever the contents are.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,17 +20,19 @@ use crate::store::Store;
 /// The most bytes of the contents: a terabyte has 65,536 pieces, of 125 bytes each.
 const CONTENTS_BYTES_MAX: u64 = 10 << 20;
 
-/// The most pieces and files of a generation: as many as fit, so that a fault says its number.
+/// The most pieces and files of a generation. About as many fit into the bytes above, so that an
+/// error can give the number.
 const PIECES_MAX: usize = 80_000;
 const FILES_MAX: usize = 8 << 10;
 
-/// The most bytes of a text in the contents, with its escapes: the manifest.
+/// The most bytes of a text in the contents, including its escapes. The longest text is the
+/// manifest.
 const TEXT_BYTES_MAX: usize = 2 * MANIFEST_BYTES_MAX;
 
-/// The depth of the contents: a piece, in the list of a file, among the files.
+/// The depth of the contents: a piece in the list of a file, among the files.
 const DEPTH_MAX: usize = 4;
 
-/// A generation in the storage, whose contents were checked.
+/// A generation in the storage with checked contents.
 #[derive(Debug)]
 pub(crate) struct Described {
     pub(crate) manifest: Manifest,
@@ -42,7 +44,7 @@ pub(crate) struct Described {
 /// A piece of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Its name, which has its checksum.
+    /// The name of the piece, which contains its checksum.
     pub(crate) name: PieceName,
     /// Its size in bytes, at most 16 MiB.
     pub(crate) bytes: u32,
@@ -60,7 +62,7 @@ impl Described {
         self.manifest.files().map(|(_, entry)| entry).zip(pieces)
     }
 
-    /// Reads the contents of a generation. With `expected` they must have that checksum.
+    /// Reads the contents of a generation. If `expected` is given, they must have that checksum.
     pub(crate) async fn read(
         store: &Store,
         name: GenerationName,
@@ -74,7 +76,7 @@ impl Described {
         Ok(described)
     }
 
-    /// Reads the contents of a generation; also their SHA-256.
+    /// Reads the contents of a generation. Also returns their SHA-256.
     pub(crate) async fn read_with_checksum(
         store: &Store,
         name: GenerationName,
@@ -91,7 +93,7 @@ impl Described {
         parsed.await.expect("it does not panic")
     }
 
-    /// The generation that a text describes, which errors call `place`. The text is freed before the
+    /// Parses the contents of a generation. Errors call them `place`. The text is freed before the
     /// manifest is parsed.
     pub(crate) fn of<T: AsRef<[u8]>>(text: T, place: &str) -> Result<Self> {
         let parsed = Parsed::of(text.as_ref(), place)?;
@@ -100,7 +102,7 @@ impl Described {
     }
 }
 
-/// Contents, before they are compared with the manifest.
+/// The contents before they are compared with the manifest.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parsed {
@@ -130,7 +132,7 @@ impl Parsed {
         let Self { manifest, files: ParsedFiles { pieces, mut files }, .. } = self;
         let damaged = |what: String| Error::Damaged { place: place.to_owned(), what };
         let manifest = Manifest::of_text(&manifest, Path::new(place))?;
-        // In the order of the manifest.
+        // This is the order of the manifest.
         files.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         let mut found = files.into_iter();
         let mut ranges = Vec::new();
@@ -165,7 +167,7 @@ impl Parsed {
     }
 }
 
-/// Checks the depth and the longest text of a document, so that no parser keeps much of it.
+/// Checks the depth and the longest text of a document, so that a parser never keeps much of it.
 fn check_shape(text: &[u8]) -> Result<(), String> {
     let (mut depth, mut start) = (0_usize, None);
     let mut bytes = text.iter().enumerate();
@@ -225,7 +227,7 @@ impl<'de> Deserialize<'de> for ParsedFiles {
     }
 }
 
-/// The name of a file, with the folder of its part before it.
+/// The name of a file, after the folder of its part.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct FileKey(PartFolder, FileName);
@@ -239,7 +241,7 @@ impl TryFrom<String> for FileKey {
     }
 }
 
-/// Reads the pieces of a file behind those of the files before it.
+/// Reads the pieces of a file, and appends them to those of earlier files.
 struct Pieces<'a>(&'a mut Vec<Piece>);
 
 impl<'de> de::DeserializeSeed<'de> for Pieces<'_> {
@@ -268,7 +270,7 @@ impl<'de> Visitor<'de> for Pieces<'_> {
     }
 }
 
-/// A piece as the contents have it.
+/// A piece in the form of the contents.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenPiece {
@@ -288,7 +290,7 @@ impl<'de> Deserialize<'de> for Piece {
     }
 }
 
-/// The contents of a generation that is published, with the pieces of each file in the order of the
+/// The contents for publishing a generation, with the pieces of each file in the order of the
 /// manifest.
 #[derive(Debug)]
 pub(crate) struct Contents<'a> {
@@ -300,7 +302,7 @@ impl Contents<'_> {
     /// The text of the contents.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] when they are larger than a server reads.
+    /// [`Error::TooLarge`] when the text is larger than servers read.
     pub(crate) fn text(&self) -> Result<Vec<u8>> {
         let text = serde_json::to_vec(self).expect("its fields are texts and numbers");
         let pieces: usize = self.files.iter().map(|(_, pieces)| pieces.len()).sum();

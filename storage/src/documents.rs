@@ -1,4 +1,4 @@
-//! The documents of a bucket, read without a bucket: for fuzzing.
+//! The documents of a storage, parsed without a storage: for fuzzing.
 
 use figdex_index::Manifest;
 
@@ -9,7 +9,7 @@ use crate::layout::Pointer;
 /// The name of the generation that a pointer names.
 ///
 /// # Errors
-/// When it is refused.
+/// When the pointer is refused.
 pub fn pointer(text: &[u8]) -> Result<String> {
     Ok(Pointer::parse(text, || "CURRENT".to_owned())?.name.to_string())
 }
@@ -17,7 +17,7 @@ pub fn pointer(text: &[u8]) -> Result<String> {
 /// The manifest of the contents of a generation, and the names of its pieces.
 ///
 /// # Errors
-/// When they are refused.
+/// When the contents are refused.
 pub fn contents(text: &[u8]) -> Result<(Manifest, Vec<String>)> {
     let described = Described::of(text, "contents.json")?;
     let pieces = described.pieces().iter().map(|piece| piece.name.to_string()).collect();

@@ -8,7 +8,7 @@ pub enum Error {
     /// A setting cannot be used.
     #[error("{0}")]
     Settings(String),
-    /// The storage did not answer, or refused.
+    /// The storage did not answer, or refused the request.
     #[error("{place}: {what}")]
     Unavailable {
         /// The object, with the address of the storage.
@@ -16,7 +16,7 @@ pub enum Error {
         /// The fault, in the words of the storage.
         what: String,
     },
-    /// An object is not what it should be.
+    /// An object does not have the expected content.
     #[error("{place}: {what}")]
     Damaged {
         /// The object, with the address of the storage.
@@ -27,7 +27,7 @@ pub enum Error {
     /// Nothing was ever published there, or it was removed.
     #[error("nothing is published at {0}; publish an index with: figdex-ingest publish DIR {0}")]
     Nothing(String),
-    /// The layout of the storage is of a later version.
+    /// The storage has the layout of a later version.
     #[error(
         "{place} has layout {found} of the storage; this version reads layout {supported}: \
          upgrade this program first"
@@ -54,7 +54,7 @@ pub enum Error {
         /// The number that is served.
         served: u64,
     },
-    /// Another publisher is at work.
+    /// Another publisher is active.
     #[error("another publisher is at work there: {}; nothing is published by this one", escaped(.0))]
     Busy(String),
     /// Another publisher took over.
@@ -71,7 +71,7 @@ pub enum Error {
         /// The number of the published generation.
         generation: u64,
     },
-    /// The index is larger than what servers read.
+    /// The index is larger than servers read.
     #[error("the index is too large to be published: {0}")]
     TooLarge(String),
     /// The disk of the copy has too little room.

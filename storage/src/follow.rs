@@ -1,7 +1,7 @@
-//! The copy that a server has of what is published: an ordinary index folder, into which each newly
-//! published generation is fetched. Every piece is compared with its checksum while it is fetched,
-//! and all bytes once more before the generation takes its place. Whatever is wrong, the copy stays
-//! as it is.
+//! The copy of a server: an ordinary index folder. Each newly published generation is fetched into
+//! it. Every piece is compared with its checksum when it is fetched, and all bytes are compared
+//! once more before the generation is published in the folder. After any failure the copy stays as
+//! it is.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -31,18 +31,19 @@ use crate::verify;
 /// The most pieces that are fetched at the same time, each of at most 16 MiB.
 const FETCHED_AT_ONCE: usize = 4;
 
-/// The number of attempts to fetch a piece, and the pause after the first failure, which doubles.
+/// The number of attempts to fetch a piece. `PAUSE` is the pause after the first failure; each
+/// further failure doubles it.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The time between two lines in the log about what is being fetched.
+/// The time between two log lines about the progress of fetching.
 const PROGRESS: Duration = Duration::from_secs(30);
 
-/// The number of generations before the published one that stay in the copy: a server goes back to it when a
-/// file of the published one is damaged.
+/// The number of earlier generations that stay in the copy. A server falls back to one if a file of
+/// the published generation is damaged.
 const KEPT: usize = 1;
 
-/// The room that a disk keeps beyond what is fetched.
+/// The free space that the disk must keep after fetching.
 const DISK_RESERVE_BYTES: u64 = 64 << 20;
 
 /// The relation of the copy to the storage.
@@ -50,11 +51,11 @@ const DISK_RESERVE_BYTES: u64 = 64 << 20;
 pub enum FollowState {
     /// The published generation is in the copy.
     Current,
-    /// It is being fetched.
+    /// The published generation is being fetched.
     Fetching,
-    /// It is not in the copy, for that reason.
+    /// The published generation is not in the copy, for this reason.
     Behind(String),
-    /// The published generation is not known, for that reason.
+    /// The published generation is unknown, for this reason.
     Unknown(String),
 }
 
@@ -78,36 +79,36 @@ impl FollowState {
     }
 }
 
-/// The facts about a copy that operators ask for.
+/// The facts about a copy, for operators.
 #[derive(Clone, Debug)]
 pub struct Following {
-    /// The state after the last look, or of the one in progress.
+    /// The state after the last check, or during the current one.
     pub state: FollowState,
-    /// The number of the generation that is published, as far as it is known.
+    /// The number of the published generation, if it is known.
     pub published: Option<u64>,
-    /// Since when the copy has not been known to be current.
+    /// The time since when the copy is not known to be current; `None` while it is.
     pub behind_since: Option<Instant>,
-    /// The number of bytes that were fetched since the start.
+    /// The number of bytes fetched since the start.
     pub fetched_bytes: u64,
-    /// The number of bytes of fetched generations that were in the copy already.
+    /// The number of bytes of fetched generations that the copy already had.
     pub reused_bytes: u64,
     /// The number of bytes of the published generation that are still to be fetched.
     pub missing_bytes: u64,
-    /// The number of looks that have failed since the start.
+    /// The number of failed checks since the start.
     pub failures: u64,
 }
 
 impl Following {
-    /// The time for which the copy has not been known to be current.
+    /// The time since the copy was last known to be current.
     pub fn behind(&self) -> Duration {
         self.behind_since.map(|since| since.elapsed()).unwrap_or_default()
     }
 }
 
-/// The result of a look.
+/// The result of a check.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Look {
-    /// The published generation is in the copy already.
+    /// The copy already has the published generation.
     Current,
     /// The published generation was fetched.
     Taken(Copied),
@@ -120,11 +121,11 @@ pub struct Copied {
     pub generation: u64,
     /// The number of bytes that were fetched.
     pub fetched_bytes: u64,
-    /// The number of bytes that were in the copy already.
+    /// The number of bytes that the copy already had.
     pub reused_bytes: u64,
 }
 
-/// The copy of a server. Only one program at a time has a copy.
+/// The copy of a server. Only one program at a time may use a copy.
 pub struct Replica {
     store: Store,
     lock: Arc<BuildLock>,
@@ -132,19 +133,19 @@ pub struct Replica {
     rate: Option<u64>,
     /// The pointer whose generation is in the copy.
     taken: Option<Pointer>,
-    /// Whether a generation in the copy with the published manifest is the published one.
+    /// Whether a local generation with the published manifest counts as the published one.
     is_trusted: bool,
-    /// The pointer that was refused for good, and the reason.
+    /// The pointer that was refused permanently, and the reason.
     refused: Option<(Pointer, String)>,
     following: Arc<Mutex<Following>>,
     notes: Notes,
 }
 
 impl Replica {
-    /// The copy in a folder, which is made if it does not exist.
+    /// Opens the copy in a folder, which is created if needed.
     ///
     /// # Errors
-    /// When another program has the copy, or the folder cannot be used.
+    /// When another program uses the copy, or the folder cannot be used.
     pub fn open(store: Store, folder: &Path, rate: Option<u64>) -> Result<Self> {
         let lock = match BuildLock::acquire(folder) {
             Err(figdex_index::Error::Locked(_)) => {
@@ -169,20 +170,20 @@ impl Replica {
         Ok(Self { store, lock, rate, taken, is_trusted: true, refused, following, notes })
     }
 
-    /// Lets the next look fetch what is published also when the copy seems to have it: pieces whose
-    /// bytes are right are kept.
+    /// Makes the next check fetch the published generation even if the copy seems to have it.
+    /// Undamaged pieces are kept.
     pub fn distrust(&mut self) {
         (self.taken, self.is_trusted) = (None, false);
     }
 
-    /// The state, which [`Replica::look`] changes.
+    /// The state, which [`Replica::look`] updates.
     pub fn following(&self) -> Arc<Mutex<Following>> {
         self.following.clone()
     }
 
-    /// Leaves a note in the storage about what is served, when that has changed and every few hours,
-    /// but none where nothing is published. This does not wait: the note is written meanwhile, and
-    /// one that is refused stops nothing.
+    /// Leaves a note in the storage about the served generation, when it has changed and every few
+    /// hours; not if nothing is published. This does not wait: the note is written in the
+    /// background, and a refused note stops nothing.
     pub fn note(&mut self, served: &Manifest) {
         if self.following.lock().published.is_some() {
             self.notes.leave(&self.store, served);
@@ -194,11 +195,11 @@ impl Replica {
         &mut self.notes
     }
 
-    /// Looks at what is published, and fetches it if it is not in the copy. With `is_asked` also what
-    /// was refused before is tried again.
+    /// Checks the published generation, and fetches it if the copy does not have it. If `is_asked`,
+    /// a generation that was refused before is tried again.
     ///
     /// # Errors
-    /// When it cannot be looked at or fetched, or is refused. The copy is as it was then.
+    /// When the check or the fetch fails, or the generation is refused. The copy is then unchanged.
     pub async fn look(&mut self, is_asked: bool) -> Result<Look> {
         let looked = self.look_once(is_asked).await;
         let mut following = self.following.lock();
@@ -232,7 +233,7 @@ impl Replica {
         {
             let mut following = self.following.lock();
             following.published = Some(pointer.generation);
-            // Together: nobody may read that this generation is in the copy.
+            // Changed together, so that nobody reads that the copy has this generation.
             if self.taken.as_ref() != Some(&pointer) {
                 following.state = FollowState::Fetching;
                 following.behind_since.get_or_insert_with(Instant::now);
@@ -252,7 +253,7 @@ impl Replica {
             Ok(_) => {
                 (self.taken, self.refused, self.is_trusted) = (Some(pointer), None, true);
             }
-            // The same again would end in the same way.
+            // Trying the same pointer again would fail in the same way.
             Err(
                 error @ (Error::Older { .. }
                 | Error::Newer { .. }
@@ -265,7 +266,7 @@ impl Replica {
         taken
     }
 
-    /// Takes the generation that a pointer names into the copy.
+    /// Fetches the generation that a pointer names into the copy.
     async fn take(&mut self, pointer: &Pointer) -> Result<Look> {
         let checksum = Some(pointer.contents_sha256);
         let described = Described::read(&self.store, pointer.name, checksum).await?;
@@ -302,8 +303,8 @@ impl Replica {
         Ok(Look::Taken(Copied { generation, fetched_bytes, reused_bytes }))
     }
 
-    /// The pieces that are not in the folder yet, after files that the copy has already were copied
-    /// there; also the number of bytes that are there.
+    /// Copies files that the copy already has into the folder. Returns the pieces that are still
+    /// missing, and the number of bytes that are there.
     async fn missing(
         &self,
         described: &Described,
@@ -354,7 +355,7 @@ impl Replica {
         found.await.expect("it does not panic")
     }
 
-    /// Fetches pieces into their files.
+    /// Fetches pieces, and writes them into their files.
     async fn fetch(&self, missing: Vec<Missing>) -> Result<()> {
         let (start, mut fetched) = (Instant::now(), 0);
         let mut said = start;
@@ -391,8 +392,8 @@ impl Replica {
     }
 }
 
-/// A piece that is not in its file. The file is opened when the piece is there: a generation may have
-/// more files than a program may have open.
+/// A piece that is missing in its file. The file is opened only when the piece has arrived: a
+/// generation may have more files than a program may open.
 struct Missing {
     path: Arc<Path>,
     offset: u64,
@@ -400,7 +401,8 @@ struct Missing {
 }
 
 impl Missing {
-    /// Fetches the piece and puts it into its file; again after a failure. Returns its size.
+    /// Fetches the piece and writes it into its file. Retries after failures. Returns the size of
+    /// the piece.
     async fn fetch(self, store: &Store) -> Result<u64> {
         let mut attempt = 0;
         let piece: Bytes = loop {
@@ -428,9 +430,9 @@ fn has(file: &File, offset: u64, piece: Piece) -> bool {
     file.read_exact_at(&mut found, offset).is_ok() && Checksum::of(&found) == piece.name.sha256
 }
 
-/// Whether a published generation is older than the one in the copy, so that the storage was
-/// probably put back to an earlier state. A lower number is not older when the generation was
-/// published later, or when the pointer says that the one in the copy was taken back.
+/// Whether a published generation is older than the one in the copy. Then the storage was probably
+/// reset to an earlier state. A lower number does not count as older if the generation was
+/// published later, or if the pointer says that the one in the copy was taken back.
 fn is_older(pointer: &Pointer, found: &Manifest, served: &Manifest) -> bool {
     let published = |manifest: &Manifest| manifest.published_at.as_ref()?.parse::<Timestamp>().ok();
     pointer.generation <= served.generation
@@ -438,7 +440,7 @@ fn is_older(pointer: &Pointer, found: &Manifest, served: &Manifest) -> bool {
         && pointer.rolled_back_from.is_none_or(|from| from < served.generation)
 }
 
-/// Refuses to begin what the disk has no room for.
+/// Refuses to begin if the disk has too little room.
 fn check_room(folder: &Path, needed: u64) -> Result<()> {
     let found = rustix::fs::statvfs(folder).map_err(|error| disk(folder, &error.into()))?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);

@@ -8,12 +8,12 @@
 //! ADDRESS/replicas/figdex-0-5f3c0a9b.json       the note of a server: what it serves
 //! ```
 //! A file is divided into pieces of at most 16 MiB, so that memory is bounded, an interrupted
-//! publication goes on where it stopped, and each piece is checked when it is read. All objects
-//! but the pointer, the lease and the notes are written once. A generation may use pieces that an earlier one
-//! has sent.
+//! publication continues where it stopped, and each piece is checked when it is read. All objects
+//! except the pointer, the lease and the notes are written once. A generation may use pieces of an
+//! earlier one.
 //!
-//! The bucket is a stranger. A document begins with the number of its layout, in every layout, and
-//! nothing else is read of another one; of this one, keys that are not known are refused.
+//! The bucket is not trusted. A document begins with the number of its layout, in every layout. If
+//! the layout is not this one, nothing else is read. Unknown keys are refused.
 
 use figdex_io::escaped;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub(crate) const PIECE_BYTES: u64 = 16 << 20;
 /// The most bytes of the pointer and of the lease.
 pub(crate) const SMALL_BYTES_MAX: u64 = 16 << 10;
 
-/// The most characters that a message repeats of a parser's.
+/// The most characters of a parser's message that an error repeats.
 const FAULT_CHARS_MAX: usize = 200;
 
 /// The pointer to the published generation: the content of `CURRENT`.
@@ -42,11 +42,11 @@ pub(crate) struct Pointer {
     pub(crate) layout: u32,
     /// The number of the generation.
     pub(crate) generation: u64,
-    /// The name of the generation, below the address.
+    /// The name of the generation below the address.
     pub(crate) name: GenerationName,
     /// The SHA-256 of its contents.
     pub(crate) contents_sha256: Checksum,
-    /// The number of the generation that was taken back when this one was published again.
+    /// The number of the generation that was taken back to publish this one again.
     pub(crate) rolled_back_from: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ impl Pointer {
         serde_json::to_vec_pretty(self).expect("its fields are texts and numbers")
     }
 
-    /// The pointer; `None` when nothing is published.
+    /// Reads the pointer; `None` when nothing is published.
     pub(crate) async fn read(store: &Store) -> Result<Option<Self>> {
         let Some(text) = store.read(CURRENT, SMALL_BYTES_MAX).await? else { return Ok(None) };
         Self::parse(&text, || store.place(CURRENT)).map(Some)
@@ -85,7 +85,7 @@ impl Pointer {
     }
 }
 
-/// Refuses a document of another layout, of which nothing else may be as in this one.
+/// Refuses a document of another layout: everything else in it may differ.
 pub(crate) fn check_layout(text: &[u8], place: impl Fn() -> String) -> Result<()> {
     match layout_of(text) {
         Some(LAYOUT) => Ok(()),
@@ -98,7 +98,7 @@ pub(crate) fn check_layout(text: &[u8], place: impl Fn() -> String) -> Result<()
     }
 }
 
-/// The number of the layout, with which a document begins. The rest is not looked at.
+/// The number of the layout at the beginning of a document. The rest is not read.
 fn layout_of(text: &[u8]) -> Option<u32> {
     let mut rest = text;
     for token in [&b"{"[..], b"\"layout\"", b":"] {
@@ -109,7 +109,8 @@ fn layout_of(text: &[u8]) -> Option<u32> {
     str::from_utf8(&rest[..digits]).ok()?.parse().ok()
 }
 
-/// The error of a document that cannot be parsed. A parser's message may repeat any text of it.
+/// The error of a document that cannot be parsed. A parser's message may repeat any part of the
+/// document.
 pub(crate) fn damaged(
     place: impl Fn() -> String,
     expected: &str,

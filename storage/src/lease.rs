@@ -1,7 +1,6 @@
 //! The lease of a publisher: an object that it changes every few seconds. Another publisher that
-//! sees it change leaves the index alone; one that watches it for a while and sees no change takes
-//! over. Only the time that passes on one machine counts, not what its clock says, and no
-//! conditional request is needed.
+//! sees a change leaves the index alone. If it sees no change for a while, it takes over. Only
+//! durations on one machine count, not the times of clocks, and no conditional requests are needed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,15 +19,15 @@ use crate::store::Store;
 /// The time between two changes of the lease.
 const BEAT: Duration = Duration::from_secs(3);
 
-/// The time without a change after which its publisher counts as dead.
+/// The time without a change after which a publisher counts as dead.
 const DEAD: Duration = Duration::from_secs(20);
 
-/// The time after which a publisher that could not change its lease gives up, well before another
-/// one takes over.
+/// The time after which a publisher gives up if it cannot change its lease. It is well before
+/// another publisher takes over.
 const GIVEN_UP: Duration = Duration::from_secs(12);
 
-/// The time between taking the lease and reading it again, in which another publisher that found
-/// none either has written its own.
+/// The time between writing the lease and reading it again. In this time, another publisher that
+/// also found no lease has written its own.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// The content of the lease.
@@ -36,13 +35,13 @@ const SETTLED: Duration = Duration::from_secs(2);
 struct LeaseText {
     /// The random number of the publisher.
     publisher: String,
-    /// For people: the machine and the process.
+    /// The machine and the process, for people.
     who: String,
-    /// The number of its changes.
+    /// The number of changes so far.
     beat: u64,
 }
 
-/// The right to publish. It is given back by [`Lease::release`]; otherwise it ends by itself.
+/// The right to publish. [`Lease::release`] gives it back; otherwise it expires.
 pub(crate) struct Lease {
     store: Store,
     publisher: String,
@@ -51,10 +50,10 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease. If another publisher holds it, this watches whether it is alive.
+    /// Takes the lease. If another publisher holds it, watches whether that publisher is alive.
     ///
     /// # Errors
-    /// [`Error::Busy`] when it is, and what reading and writing give.
+    /// [`Error::Busy`] when the other publisher is alive, and errors of reading and writing.
     pub(crate) async fn take(store: &Store) -> Result<Self> {
         await_end_of_others(store).await?;
         let mut random = [0; 16];
@@ -102,10 +101,10 @@ impl Lease {
         }
     }
 
-    /// As [`Lease::check`], and looks whether another publisher has taken over.
+    /// As [`Lease::check`], but also reads whether another publisher has taken over.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`], and what reading gives.
+    /// [`Error::LeaseLost`], and errors of reading.
     pub(crate) async fn check_there(&self) -> Result<()> {
         self.check()?;
         match read(&self.store).await? {
@@ -117,13 +116,13 @@ impl Lease {
     /// Writes the pointer, if this publisher still has the lease.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when another publisher has it or wrote another pointer, and what
-    /// reading and writing give.
+    /// [`Error::LeaseLost`] when another publisher holds the lease or wrote another pointer, and
+    /// errors of reading and writing.
     pub(crate) async fn point(&self, pointer: &Pointer) -> Result<()> {
         let Self { store, .. } = self;
         self.check_there().await?;
         let written = store.write(CURRENT, pointer.text().into()).await;
-        // A write that failed may have been carried out all the same.
+        // A failed write may have been carried out anyway.
         match Pointer::read(store).await {
             Ok(Some(found)) if found == *pointer => Ok(()),
             Ok(_) => Err(written.err().unwrap_or(Error::LeaseLost)),
@@ -138,7 +137,7 @@ impl Lease {
         }
     }
 
-    /// Gives the lease back, if it still is this publisher's.
+    /// Gives the lease back if this publisher still holds it.
     pub(crate) async fn release(self) {
         self.beating.abort();
         if self.check_there().await.is_ok()
@@ -155,7 +154,7 @@ impl Drop for Lease {
     }
 }
 
-/// Returns when nobody holds the lease, or its holder is dead.
+/// Waits until no publisher holds the lease, or its holder is dead.
 async fn await_end_of_others(store: &Store) -> Result<()> {
     let Some(first) = read(store).await? else { return Ok(()) };
     let start = Instant::now();
@@ -172,7 +171,7 @@ async fn await_end_of_others(store: &Store) -> Result<()> {
 
 async fn read(store: &Store) -> Result<Option<LeaseText>> {
     let Some(text) = store.read(LEASE, SMALL_BYTES_MAX).await? else { return Ok(None) };
-    // What cannot be read is of nobody who renews it.
+    // An unreadable lease counts as one that nobody renews.
     let unknown = LeaseText { publisher: String::new(), who: "unknown".to_owned(), beat: 0 };
     Ok(Some(serde_json::from_slice(&text).unwrap_or(unknown)))
 }
@@ -182,7 +181,7 @@ async fn write(store: &Store, body: &LeaseText) -> Result<()> {
     store.write(LEASE, text.into()).await
 }
 
-/// This machine and process.
+/// The machine and the process of this program.
 fn who() -> String {
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     format!("process {} on {machine}", std::process::id())

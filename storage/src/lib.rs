@@ -1,13 +1,13 @@
 //! Published generations of an index in object storage, for servers on many machines. A publisher
-//! sends what is not there yet and moves the pointer; each server copies what the pointer names
+//! sends the missing pieces and moves the pointer. Each server copies the generation of the pointer
 //! into its own folder, and serves that.
 //!
 //! - `names`, `layout` and `contents`: names and documents in the storage;
-//! - `store`: objects that are read, written, listed and removed whole;
+//! - `store`: objects that are read, written, listed and removed as a whole;
 //! - `lease`: one publisher at a time, without conditional requests;
-//! - `publish` and `prune`: a generation there, and old ones away;
+//! - `publish` and `prune`: adding a generation, and removing old ones;
 //! - `follow`: the copy of a server;
-//! - `replicas`: the notes that servers leave about what they serve.
+//! - `replicas`: the notes of servers about the generation that each serves.
 
 mod contents;
 #[doc(hidden)]

@@ -1,5 +1,5 @@
-//! The names of objects. Those in a bucket may be of a stranger: each is read into a type that can
-//! only hold a name that Figdex forms, and is written from that type again.
+//! The names of objects. Names in a bucket may come from a stranger. So each is parsed into a type
+//! that can hold only names of Figdex, and is formatted from that type again.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,13 +15,13 @@ const PREFIX: &str = "generation-";
 const NOTES: &str = "replicas/";
 const NOTE_SUFFIX: &str = ".json";
 
-/// The most characters that the name of a replica has of its machine.
+/// The most characters of the machine's name in the name of a replica.
 const HOST_CHARS_MAX: usize = 40;
 
-/// The largest number of a generation: every smaller one has a next one.
+/// The largest number of a generation. Every smaller number has a successor.
 pub(crate) const NUMBER_MAX: u64 = 999_999_999_999;
 
-/// The name of a generation: its number, and random digits, so that no other publisher chooses the
+/// The name of a generation: its number and random digits, so that no two publishers choose the
 /// same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -38,7 +38,7 @@ impl GenerationName {
         Self { number, random }
     }
 
-    /// The name of its contents.
+    /// The name of the contents of the generation.
     pub(crate) fn contents(self) -> String {
         format!("{self}/{CONTENTS}")
     }
@@ -58,7 +58,7 @@ impl FromStr for GenerationName {
             let (digits, random) = text.strip_prefix(PREFIX)?.split_once('-')?;
             let number = digits.parse().ok().filter(|number| *number <= NUMBER_MAX)?;
             let name = Self { number, random: unhex(random)? };
-            // A number has one form: no sign, and no more zeros than are needed.
+            // A number has one form: without a sign and without extra zeros.
             (name.to_string() == text).then_some(name)
         };
         parsed()
@@ -111,7 +111,7 @@ impl From<Checksum> for String {
     }
 }
 
-/// The name of a piece: of the generation that it was sent for, and its checksum.
+/// The name of a piece: the generation that it was sent for, and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PieceName {
     pub(crate) generation: GenerationName,
@@ -124,12 +124,12 @@ impl fmt::Display for PieceName {
     }
 }
 
-/// The name of a replica: of its machine, and random digits, since a machine may have several.
+/// The name of a replica: its machine and random digits, since a machine may have several replicas.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ReplicaName(String);
 
 impl ReplicaName {
-    /// The name at a host, of which the domain is left out.
+    /// The name of a replica on a host. The domain is left out.
     pub(crate) fn new(host: &str, random: [u8; 4]) -> Self {
         let label = host.split('.').next().unwrap_or_default().chars().take(HOST_CHARS_MAX);
         let label = label.map(|char| if char.is_ascii_alphanumeric() { char } else { '-' });
@@ -138,7 +138,7 @@ impl ReplicaName {
         Self(format!("{label}-{}", hex(&random)))
     }
 
-    /// The replica whose note has that name.
+    /// The replica with a note of that name.
     pub(crate) fn of_note(key: &str) -> Option<Self> {
         let name = key.strip_prefix(NOTES)?.strip_suffix(NOTE_SUFFIX)?;
         let (label, random) = name.rsplit_once('-')?;
@@ -146,7 +146,7 @@ impl ReplicaName {
         (formed.0 == name).then_some(formed)
     }
 
-    /// The name of its note.
+    /// The name of the replica's note.
     pub(crate) fn note(&self) -> String {
         format!("{NOTES}{self}{NOTE_SUFFIX}")
     }
@@ -158,7 +158,7 @@ impl fmt::Display for ReplicaName {
     }
 }
 
-/// The kind of an object below the address, by its name.
+/// The kind of an object below the address, from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The contents of a generation.
@@ -168,8 +168,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind of the object with that name; `None` for one that is not of a generation and is left
-    /// alone.
+    /// The kind of the object with that name; `None` for an object that does not belong to a
+    /// generation, which is left alone.
     pub(crate) fn of(key: &str) -> Option<Self> {
         let (name, rest) = key.split_once('/')?;
         let generation = name.parse().ok()?;
@@ -179,7 +179,7 @@ impl Kind {
         }
     }
 
-    /// The name of the piece; `None` unless it is one.
+    /// The name of a piece; `None` for other names.
     pub(crate) fn piece(key: &str) -> Option<PieceName> {
         match Self::of(key)? {
             Self::Piece(piece) => Some(piece),

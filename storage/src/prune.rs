@@ -1,5 +1,5 @@
-//! Generations in the storage beyond the published one: which there are, going back to one, and
-//! removing those that nobody reads any more. Only objects whose names Figdex forms are removed.
+//! Earlier generations in the storage: listing them, returning to one, and removing those that
+//! nobody reads any more. Only objects with names that Figdex forms are removed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::names::{CURRENT, GenerationName, Kind, PieceName};
 use crate::replicas;
 use crate::store::{Listed, Store};
 
-/// The treatment of earlier generations by a publication.
+/// The options for earlier generations at a publication.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishOptions {
     /// The number of generations before the published one that stay.
     pub keep: usize,
-    /// The time for which each other one stays after another was published: servers may be copying
-    /// it.
+    /// The time for which each other generation stays after the next one was published: servers may
+    /// still be copying it.
     pub grace: Duration,
 }
 
-/// Removes generations that are no longer kept, and what killed publishers have left. `before` is the
-/// number that was published until now; later ones were rolled back. Returns the names of those that
-/// were complete.
+/// Removes generations that are no longer kept, and leftovers of killed publishers. `before` is the
+/// number that was published until now; later numbers were rolled back. Returns the names of the
+/// removed complete generations.
 pub(crate) async fn prune(
     store: &Store,
     lease: &Lease,
@@ -33,7 +33,7 @@ pub(crate) async fn prune(
 ) -> Result<Vec<String>> {
     let there = store.list().await?;
     let Some(pointer) = Pointer::read(store).await? else { return Ok(Vec::new()) };
-    // All ages are by the clock of the storage.
+    // All ages are measured by the clock of the storage.
     let Some(now) = there.iter().find(|object| object.key == CURRENT).map(|found| found.changed)
     else {
         return Ok(Vec::new());
@@ -43,7 +43,7 @@ pub(crate) async fn prune(
     let mut kept = HashSet::from([pointer.name]);
     let earlier = complete.keys().filter(|name| name.number <= before);
     kept.extend(earlier.rev().take(options.keep));
-    // Those that were published until a moment ago: until the contents of the next one came.
+    // A generation was published until the contents of the next one came.
     for name in complete.keys() {
         let next = complete.iter().find(|(later, _)| later.number > name.number);
         let replaced = next.map_or(now, |(_, changed)| *changed);
@@ -57,7 +57,7 @@ pub(crate) async fn prune(
         needed.extend(described.pieces().iter().map(|piece| piece.name));
     }
     let mut removed = Vec::new();
-    // The contents go first: without them it is not a generation.
+    // The contents are removed first: without them it is not a generation.
     let mut gone: Vec<&Listed> = Vec::new();
     for object in &there {
         let is_young = now.saturating_sub(object.changed) < grace;
@@ -67,7 +67,7 @@ pub(crate) async fn prune(
                 gone.insert(0, object);
             }
             Some(Kind::Piece(piece)) if !kept.contains(&piece.generation) => {
-                // Of a publication that was cut off, which is perhaps attempted again.
+                // The publication was cut off, and may be attempted again.
                 let is_leftover = !complete.contains_key(&piece.generation);
                 let stays = needed.contains(&piece) || is_leftover && is_young;
                 if !stays {
@@ -93,7 +93,7 @@ pub(crate) async fn prune(
     Ok(removed)
 }
 
-/// The complete generations, in the order of their numbers, and the time of the contents of each.
+/// The complete generations, ordered by number, and the time of the contents of each.
 fn complete(there: &[Listed]) -> BTreeMap<GenerationName, i64> {
     let found = there.iter().filter_map(|object| match Kind::of(&object.key)? {
         Kind::Contents(name) => Some((name, object.changed)),
@@ -102,11 +102,11 @@ fn complete(there: &[Listed]) -> BTreeMap<GenerationName, i64> {
     found.collect()
 }
 
-/// Publishes the generation before the published one again. Returns its number, and the number of
-/// the one that it replaces.
+/// Publishes the generation before the published one again. Returns its manifest, and the number of
+/// the generation that it replaces.
 ///
 /// # Errors
-/// [`Error::NothingBefore`] when there is none, and as [`crate::publish()`].
+/// [`Error::NothingBefore`] when there is none, and the errors of [`crate::publish()`].
 pub async fn rollback(store: &Store) -> Result<(figdex_index::Manifest, u64)> {
     if Pointer::read(store).await?.is_none() {
         return Err(Error::Nothing(store.to_string()));

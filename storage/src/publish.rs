@@ -1,6 +1,5 @@
-//! Publishing to object storage: the pieces that are not there yet, then the contents, then the
-//! pointer. Whatever ends it before the pointer is written leaves the storage as it was for those
-//! who follow it.
+//! Publishing to object storage: first the missing pieces, then the contents, then the pointer. If
+//! it ends before the pointer is written, nothing changes for servers that follow the storage.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -26,7 +25,8 @@ use crate::store::{Listed, Store};
 /// The most pieces that are sent at the same time, each of at most 16 MiB.
 const SENT_AT_ONCE: usize = 4;
 
-/// The number of attempts to send a piece, and the pause after the first failure, which doubles.
+/// The number of attempts to send a piece. `PAUSE` is the pause after the first failure; each
+/// further failure doubles it.
 const ATTEMPTS: u32 = 6;
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -35,24 +35,24 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Published {
     /// The number of the generation.
     pub generation: u64,
-    /// Its name below the address.
+    /// The name of the generation below the address.
     pub name: String,
     /// The number of its instruments.
     pub instruments: u64,
     /// The number of bytes that were sent.
     pub sent_bytes: u64,
-    /// The number of bytes of its files that were there already.
+    /// The number of bytes of the generation's files that were already there.
     pub reused_bytes: u64,
     /// The names of the generations that were removed.
     pub removed: Vec<String>,
 }
 
-/// Publishes the generation that the folder `index` publishes. `progress` gets the bytes that are
-/// done, and all bytes.
+/// Publishes the published generation of the folder `index`. `progress` gets the number of finished
+/// bytes, and of all bytes.
 ///
 /// # Errors
-/// [`Error::Busy`] when another publisher is at work. After any error the pointer is as it was,
-/// unless the message says otherwise; what was sent is used by the next attempt.
+/// [`Error::Busy`] when another publisher is active. After any error the pointer is unchanged,
+/// unless the message says otherwise. The next attempt uses the pieces that were sent.
 pub async fn publish(
     store: &Store,
     index: &Path,
@@ -80,8 +80,8 @@ pub async fn publish(
     published
 }
 
-/// Sends a generation and publishes it. Also returns the number of the generation that was published
-/// until then.
+/// Sends a generation and publishes it. Also returns the number of the previously published
+/// generation.
 async fn send(
     store: &Store,
     lease: &Lease,
@@ -100,7 +100,7 @@ async fn send(
     let name = GenerationName::new(generation);
     let published_at = Some(Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
     let manifest = Manifest { generation, published_at, ..manifest };
-    // Before hours of sending.
+    // Checked before hours of sending.
     Contents { manifest: &manifest, files: &planned(name, &files) }.text()?;
     let mut sending = Sending {
         store,
@@ -124,7 +124,7 @@ async fn send(
     let contents = Contents { manifest: &manifest, files: &sent }.text()?;
     let pointer = Pointer::to(name, &contents);
     store.write(&name.contents(), contents.into()).await?;
-    // As those who follow will read it.
+    // Read in the same way as by the servers.
     Described::read(store, name, Some(pointer.contents_sha256)).await?;
     lease.point(&pointer).await?;
     let name = name.to_string();
@@ -133,7 +133,7 @@ async fn send(
     Ok((published, before))
 }
 
-/// The pieces of files before they are read, as they will be described.
+/// The description of the pieces of files, before the files are read.
 fn planned(generation: GenerationName, files: &[LocalFile]) -> Vec<(String, Vec<Piece>)> {
     let name = PieceName { generation, sha256: Checksum::of(b"") };
     let pieces = |file: &LocalFile| {
@@ -156,7 +156,7 @@ fn known_pieces(there: Vec<Listed>) -> HashMap<(Checksum, u64), GenerationName> 
 struct Sending<'a> {
     store: &'a Store,
     name: GenerationName,
-    /// The pieces that are there or on their way, each with the generation that it was sent for.
+    /// The pieces that are there or being sent, each with the generation that it was sent for.
     pieces: HashMap<(Checksum, u64), GenerationName>,
     sent: JoinSet<Result<u64>>,
     sent_bytes: u64,
@@ -164,7 +164,7 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends the pieces of a file that are not there.
+    /// Sends the missing pieces of a file.
     async fn file(
         &mut self,
         lease: &Lease,
@@ -220,7 +220,7 @@ impl Sending<'_> {
     }
 }
 
-/// Writes a piece, again after a failure.
+/// Writes a piece. Retries after failures.
 async fn write(store: &Store, name: PieceName, piece: Bytes) -> Result<u64> {
     let mut attempt = 0;
     loop {
@@ -242,7 +242,7 @@ fn place(file: &LocalFile) -> String {
     figdex_io::escaped_path(&file.path).to_string()
 }
 
-/// Calls what waits for the disk.
+/// Runs a call that waits for the disk.
 pub(crate) async fn blocking<T: Send + 'static>(
     call: impl FnOnce() -> figdex_index::Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -1,6 +1,6 @@
-//! The notes that servers leave in the storage, so that one can see there which of them follow it and
-//! what each serves. A note decides nothing: a server that may not write one serves as well, and what
-//! a stranger writes there is only shown.
+//! The notes of servers in the storage. They show which servers follow it and which generation each
+//! serves. A note decides nothing: a server that may not write one serves as well, and notes of
+//! strangers are only shown.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::store::{Listed, Store};
 /// The time between two notes about the same generation.
 const PERIOD: Duration = Duration::from_secs(3 * 3600);
 
-/// The time after its last note after which a server is perhaps no more.
+/// The time after its last note after which a server may no longer exist.
 const STALE_SECONDS: i64 = 2 * 24 * 3600;
 
 /// The age at which a publication removes a note.
@@ -35,7 +35,7 @@ const OLD_SECONDS: i64 = 30 * 24 * 3600;
 /// The most notes that a publication removes.
 const REMOVED_MAX: usize = 1_000;
 
-/// The most notes that are read, the newest.
+/// The most notes that are read. The newest are read first.
 const READ_MAX: usize = 200;
 
 /// The most notes that are read at the same time.
@@ -47,7 +47,7 @@ const NOTE_BYTES_MAX: u64 = 1 << 10;
 /// The most characters of the version in a note.
 const VERSION_CHARS_MAX: usize = 40;
 
-/// The file in the folder of a copy with the random digits of its server's name.
+/// The file in the folder of a copy that holds the random digits of its server's name.
 const DIGITS: &str = "REPLICA";
 
 /// The content of a note.
@@ -58,15 +58,15 @@ struct Note {
     layout: u32,
     /// The number of the generation that is served.
     generation: u64,
-    /// The time at which that one was published: numbers begin again in a storage that was emptied.
+    /// The publication time of that generation: in an emptied storage, numbers begin again.
     published_at: Option<Time>,
-    /// The time at which this run of the server began to serve it.
+    /// The time when this run of the server began to serve it.
     since: Time,
     /// The version of the server.
     version: String,
 }
 
-/// A time as the documents have it, in RFC 3339.
+/// A time in the form of the documents (RFC 3339).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 struct Time(Timestamp);
@@ -106,7 +106,7 @@ fn published_at(manifest: &Manifest) -> Option<Time> {
 /// The notes of a server.
 pub(crate) struct Notes {
     name: ReplicaName,
-    /// The generation of the last note, and since when it has been served.
+    /// The generation of the last note, its publication time, and the time since when it is served.
     served: Option<(u64, Option<Time>, Timestamp)>,
     begun: Option<Instant>,
     writing: Option<JoinHandle<()>>,
@@ -114,7 +114,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// The notes of the server that has its copy in a folder.
+    /// The notes of the server whose copy is in a folder.
     pub(crate) fn of(folder: &Path) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let name = ReplicaName::new(&host, digits(folder));
@@ -122,8 +122,8 @@ impl Notes {
         Self { name, served, begun, writing, was_refused }
     }
 
-    /// Begins to write a note about what is served, unless the last one says so and is young, or is
-    /// still being written.
+    /// Starts to write a note about the served generation, unless the last note says the same and
+    /// is recent, or is still being written.
     pub(crate) fn leave(&mut self, store: &Store, served: &Manifest) {
         let (generation, published_at) = (served.generation, published_at(served));
         let known =
@@ -169,8 +169,8 @@ fn this_second() -> Timestamp {
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
-/// The random digits in the folder of a copy, which are written there when there are none. They are of
-/// this run only when they cannot be.
+/// The random digits in the folder of a copy. They are written there if there are none. If that
+/// fails, they are only for this run.
 fn digits(folder: &Path) -> [u8; 4] {
     let path = folder.join(DIGITS);
     let kept = fs::read_to_string(&path).ok();
@@ -199,23 +199,23 @@ fn notes(there: &[Listed]) -> Vec<(ReplicaName, &Listed)> {
     notes.collect()
 }
 
-/// The servers that follow a storage, by their notes.
+/// The servers that follow a storage, from their notes.
 #[derive(Debug)]
 pub struct Replicas {
     /// The servers with the newest notes, in the order of their names.
     pub noted: Vec<Noted>,
-    /// The number of the others, whose notes were not read.
+    /// The number of other servers, whose notes were not read.
     pub unread: usize,
 }
 
-/// A server, by its note.
+/// A server, from its note.
 #[derive(Debug, Serialize)]
 pub struct Noted {
-    /// Its name: that of its machine, and digits that are in its copy.
+    /// The name of the server: its machine, and the digits in its copy.
     pub name: String,
     /// The time of the note, by the clock of the storage.
     pub seen_at: String,
-    /// Whether that is so long ago that the server is perhaps no more.
+    /// Whether the note is so old that the server may no longer exist.
     pub is_stale: bool,
     /// The content of the note.
     #[serde(flatten)]
@@ -230,15 +230,15 @@ pub enum Said {
     Serves {
         /// Its number.
         generation: u64,
-        /// The number of generations from it to the published one; `None` when the published one does
-        /// not come after it, as after a rollback.
+        /// The number of generations from the served one to the published one; `None` when the
+        /// published one does not come after it, as after a rollback.
         generations_behind: Option<u64>,
-        /// The time since when that run of the server has served it.
+        /// The time since when this run of the server has served it.
         since: String,
         /// The version of the server.
         version: String,
     },
-    /// The note cannot be read, as one of a later version.
+    /// The note cannot be read, such as one of a later version.
     Unreadable {
         /// The reason.
         fault: String,
@@ -246,9 +246,11 @@ pub enum Said {
 }
 
 impl Replicas {
-    /// Reads the notes among the listed objects of a storage, where that generation is published.
+    /// Reads the notes among the listed objects of a storage. `published` is its published
+    /// generation.
     pub(crate) async fn read(store: &Store, there: &[Listed], published: &Manifest) -> Self {
-        // A list does not say what time it is at the storage: what changed last was not later.
+        // A list does not give the storage's current time. It is not before the latest change in
+        // the list.
         let newest = there.iter().map(|object| object.changed).max().unwrap_or(i64::MIN);
         let now = newest.max(Timestamp::now().as_second());
         let mut notes = notes(there);
@@ -259,7 +261,7 @@ impl Replicas {
             let key = &object.key;
             let said = match store.read(key, NOTE_BYTES_MAX).await {
                 Ok(Some(text)) => Note::parse(&text, || store.place(key)),
-                // It was removed just now.
+                // The note was removed just now.
                 Ok(None) => return None,
                 Err(error) => Err(error),
             };

@@ -1,4 +1,4 @@
-//! Looking at the storage, and checking that it is undamaged.
+//! Describing a storage, and checking that it is undamaged.
 
 use figdex_index::Manifest;
 
@@ -9,22 +9,22 @@ use crate::names::{Checksum, Kind};
 use crate::replicas::Replicas;
 use crate::store::Store;
 
-/// The published generation, and the others.
+/// The published generation and the others.
 #[derive(Debug)]
 pub struct Overview {
     /// The manifest of the published generation.
     pub manifest: Manifest,
-    /// The number of the generation that was taken back, if it was.
+    /// The number of the generation that was taken back, if there is one.
     pub rolled_back_from: Option<u64>,
     /// The numbers of all complete generations, ascending.
     pub generations: Vec<u64>,
     /// The bytes of all objects of the index.
     pub bytes: u64,
-    /// The servers that follow it, by the notes that they have left.
+    /// The servers that follow the storage, from their notes.
     pub replicas: Replicas,
 }
 
-/// Looks at the documents of a storage.
+/// Reads the documents of a storage.
 ///
 /// # Errors
 /// [`Error::Nothing`] when nothing is published.
@@ -60,7 +60,7 @@ pub struct Verified {
 /// Reads every piece of the published generation, and compares it with its checksum.
 ///
 /// # Errors
-/// [`Error::Damaged`] for the first that differs, and [`Error::Nothing`].
+/// [`Error::Damaged`] for the first piece that differs, and [`Error::Nothing`].
 pub async fn verify(store: &Store) -> Result<Verified> {
     let (_, described) = published(store).await?;
     let mut bytes = 0;
@@ -72,10 +72,11 @@ pub async fn verify(store: &Store) -> Result<Verified> {
     Ok(Verified { manifest: described.manifest, pieces, bytes })
 }
 
-/// The advice for a damaged piece: a publisher would use it again, by its name.
+/// The advice for a damaged piece. A publisher would use the damaged piece again, because of its
+/// name.
 const REPAIR: &str = "(if it stays so: remove this object, then publish again)";
 
-/// Reads a piece, which must have its size and its checksum.
+/// Reads a piece, and checks its size and its checksum.
 pub(crate) async fn read(store: &Store, piece: Piece) -> Result<bytes::Bytes> {
     let key = piece.name.to_string();
     let damaged = |what: &str| Error::Damaged { place: store.place(&key), what: what.to_owned() };

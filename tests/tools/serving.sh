@@ -15,7 +15,7 @@ if ! python3 -c 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11)
   exit
 fi
 
-# The versions of all tools are pinned; other ones make a new environment.
+# The versions of all tools are pinned. Changed versions create a new environment.
 tools=$target/tools
 if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
   rm -rf "$tools"
@@ -24,7 +24,8 @@ if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
   cp "$here/requirements.txt" "$tools/requirements.txt"
 fi
 
-# Both programs at once, as in every script here, so that their dependencies are built once.
+# Both programs are built at once, as in every script here, so that their dependencies are built
+# only once.
 cargo build --locked --manifest-path "$root/Cargo.toml" --bins
 
 scratch=$(mktemp -d)

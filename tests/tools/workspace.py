@@ -33,7 +33,7 @@ def module_folders():
         targets = package["targets"]
         for target in targets:
             source = Path(target["src_path"]).relative_to(ROOT)
-            # The target of a single file, such as an example, has no modules.
+            # A target with a single file, such as an example, has no modules.
             if source.name in ("lib.rs", "main.rs"):
                 name = target["name"].replace("-", "_") if "lib" in target["kind"] else ""
                 found[source.parent] = found.get(source.parent) or name

@@ -1,4 +1,4 @@
-//! The defects of real dumps, on request (`--dirt`), to test that a build survives and reports
+//! The defects of real dumps, on request (`--dirt`). They test that a build survives and reports
 //! them.
 //!
 //! Each defect occurs in real dumps: a missing name, a repeated FIGI, trailing blanks, the ISIN
@@ -38,7 +38,7 @@ impl FromStr for Dirt {
     }
 }
 
-/// The defects, each with the number of rows that have it among a hundred with a defect.
+/// The defects, each with its number of rows per hundred rows with a defect.
 const DEFECTS: [(Defect, u64); 9] = [
     (Defect::NoName, 45),
     (Defect::FigiTwice, 15),

@@ -1,4 +1,4 @@
-//! The dump that the kinds write into, and the issue that a kind is to write.
+//! The dump that the kinds write into, and the issue that a kind must write.
 
 use figdex_io::Layout;
 
@@ -6,7 +6,7 @@ use crate::Mix;
 use crate::dirt::Defects;
 use crate::row::Row;
 
-/// The issue that a kind is to write.
+/// The issue that a kind must write.
 pub(crate) struct Issue {
     pub(crate) seed: u64,
     pub(crate) mix: Mix,
@@ -16,7 +16,7 @@ pub(crate) struct Issue {
 
 /// The dump that is being written.
 pub(crate) struct Dump {
-    /// Number of rows that the kinds made, including those that are not written.
+    /// The number of rows that the kinds made, including discarded ones.
     pub(crate) made: u64,
     pub(crate) defects: Defects,
     pub(crate) buffer: Buffer,

@@ -1,17 +1,17 @@
-//! The FIGIs of the synthetic universe: unique by arithmetic, and different from issued ones.
+//! The FIGIs of the synthetic universe. Arithmetic makes them unique, and different from issued
+//! FIGIs.
 //!
-//! Each issue owns a block of consecutive numbers, and blocks do not overlap, so that no two
-//! rows share a FIGI and nothing has to be stored. The year of registration is the most
-//! significant part, so that later issues have higher FIGIs, as issued ones do. A dump lists
-//! issues in another order.
+//! Each issue owns a block of consecutive numbers, and blocks do not overlap. So no two rows share
+//! a FIGI, and nothing has to be stored. The year of registration is the most significant part, so
+//! that, as in reality, later issues have higher FIGIs. A dump lists issues in another order.
 
 use figdex_index::{FIGI_CHARS, check_digit};
 
 use super::identifiers::SECURITIES_MAX;
 
 /// The provider prefix of synthetic FIGIs. Issued ones begin with `BBG` (or `KKG`, for crypto
-/// assets). A row that leaks from a test into a database is recognised at a glance, and by a
-/// program. The prefix has the form of a FIGI: two consonants and G.
+/// assets). So people and programs can recognise a row that leaks from a test into a database. The
+/// prefix has the form of a FIGI: two consonants and G.
 const PREFIX: [u8; 3] = *b"FDG";
 
 /// The characters of the eight places after the prefix, ascending.
@@ -73,8 +73,8 @@ pub(crate) struct Figis {
 }
 
 impl Figis {
-    /// A number below 10^12 that is different after each FIGI that is taken, across all issues:
-    /// for identifiers that only have to be unique.
+    /// A number below 10^12 for identifiers that only have to be unique. It differs after each FIGI
+    /// that is taken, across all issues.
     pub(crate) const fn running_number(&self) -> u64 {
         self.next
     }

@@ -1,8 +1,8 @@
 //! National and international security numbers, unique and with valid check digits.
 //!
-//! The number of an issue is scrambled by a bijection and written in the alphabet of the scheme,
-//! so two issues never share a CUSIP, and therefore never an ISIN. As in real data, CUSIP and
-//! SEDOL are part of the ISINs of their countries.
+//! A bijection scrambles the number of an issue, and the result is written in the alphabet of the
+//! scheme. So two issues never share a CUSIP, and therefore never an ISIN. As in real data, CUSIP
+//! and SEDOL are part of the ISINs of their countries.
 
 use figdex_index::check_digit;
 
@@ -41,13 +41,13 @@ pub(crate) enum Security {
 pub(crate) const SECURITIES_MAX: u64 = 1 << (NUMBER_BITS - 3);
 
 impl Security {
-    /// The number of the security, which is different for each security of each kind.
+    /// The number of the security. No other security of any kind has the same.
     fn number(self, issue: &Issue) -> u64 {
         debug_assert!(issue.ordinal < SECURITIES_MAX);
         scramble(issue.ordinal * 8 + self as u64, NUMBER_BITS, issue.seed)
     }
 
-    /// Whether it is debt, which has letters in its CUSIP.
+    /// Whether the security is debt. The CUSIP of debt has letters.
     const fn is_debt(self) -> bool {
         matches!(self, Self::Bond | Self::Muni | Self::Mortgage | Self::Govt)
     }
@@ -130,7 +130,7 @@ fn spell<A: AsRef<[u8]>>(number: u64, alphabets: &[A]) -> String {
     places.into_iter().collect()
 }
 
-/// The body followed by its check digit, which the alphabets above always have.
+/// The body followed by its check digit. The alphabets above always have one.
 fn checked(body: String, scheme: fn(&[u8]) -> Option<u8>) -> String {
     let digit = scheme(body.as_bytes()).expect("generated characters are in the alphabet");
     format!("{body}{digit}")

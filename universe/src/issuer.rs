@@ -1,8 +1,8 @@
 //! The large issuers, whose shares are listed in the United States. Options are written on them,
 //! and they issue bonds.
 //!
-//! An issuer follows from its number. The kinds that refer to it (an option to its underlying, a
-//! bond to its borrower) compute its ticker and name from the number, so nothing is stored.
+//! The number of an issuer determines it. The kinds that refer to it (an option to its underlying,
+//! a bond to its borrower) compute its ticker and name from the number, so nothing is stored.
 
 use super::names;
 use super::rng::{Random, scramble};
@@ -26,11 +26,11 @@ impl Issuer {
         Self::numbered(seed, place * TIERS + tier)
     }
 
-    /// The issuer with that number. Tickers are unique for numbers below 2^14, which all issuers
-    /// with options have.
+    /// The issuer with that number. Tickers are unique for numbers below 2^14. All issuers with
+    /// options have such numbers.
     pub(crate) fn numbered(seed: u64, number: u64) -> Self {
-        // The most traded issuers have three letters, the others four, so the two sets do not
-        // overlap, and each is numbered by a bijection.
+        // The most traded issuers have three letters, the others four. So the two sets do not
+        // overlap, and a bijection numbers each of them.
         let (length, mut rest) = if number % TIERS == TIERS - 1 {
             (3, scramble((number / TIERS) % (1 << 12), 12, seed))
         } else {

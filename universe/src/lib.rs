@@ -1,16 +1,15 @@
 //! A synthetic universe of instruments of any size, written as a canonical dump.
 //!
-//! Real dumps are licensed and not available where builds are tested or timed. The generated dump
+//! Real dumps are licensed, and so not available to tests and measurements. The generated dump
 //! resembles a real one: all kinds of instruments in realistic proportions ([`Mix`]), shares with
-//! their composites and venues, option chains with a row per venue, debt, futures, indices;
-//! skewed numbers of listings, realistic word frequencies, valid check digits; and, on request,
-//! the defects of real dumps ([`Dirt`]). Its FIGIs differ from issued ones (`figis.rs`).
+//! their composites and venues, option chains with a row per venue, debt, futures, indices; skewed
+//! numbers of listings, realistic word frequencies, valid check digits; and, on request, the
+//! defects of real dumps ([`Dirt`]). Its FIGIs differ from issued ones (`figis.rs`).
 //!
-//! The same seed gives the same bytes, on every machine and in every release. A smaller dump is
-//! the beginning of a larger one, with the same mix of kinds. Memory does not grow with the dump.
-//! To achieve this, every *issue* (a share class, a stretch of an option chain, a bond) follows
-//! from the seed and its ordinal only, and the next issue is of the kind that is furthest behind
-//! its proportion.
+//! The same seed gives the same bytes, on every machine and in every release. A smaller dump is the
+//! beginning of a larger one, with the same mix of kinds. Memory does not grow with the dump. To
+//! achieve this, only the seed and the ordinal determine an *issue* (a share class, a stretch of an
+//! option chain, a bond). The next issue is of the kind that is furthest behind its proportion.
 //!
 //! Each kind has a file in `kinds/`, which writes the rows of one issue; `kinds/mod.rs` has the
 //! table of kinds.

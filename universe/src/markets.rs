@@ -1,9 +1,9 @@
 //! The markets of the synthetic universe: exchange codes, venues, currencies, ticker styles.
 //!
 //! Exchange codes are from the value lists of the public service, market identifier codes (MIC)
-//! from ISO 10383; a venue whose MIC is not known has none. A market with one venue has a
-//! composite FIGI without a row. A market with several venues has a row for the composite, with
-//! the exchange code [`Market::composite`].
+//! from ISO 10383; a venue with an unknown MIC has none. A market with one venue has a composite
+//! FIGI without a row. A market with several venues has a row for the composite, with the exchange
+//! code [`Market::composite`].
 
 use super::names;
 use super::rng::Random;
@@ -49,13 +49,13 @@ pub(crate) struct Market {
     pub(crate) composite: &'static str,
     /// The venues. The first is the primary one.
     pub(crate) venues: &'static [Venue],
-    /// The prefix of the ISINs of the companies at home here (ISO 3166).
+    /// The prefix of the ISINs of home companies (ISO 3166).
     pub(crate) country: &'static str,
     /// The currency of prices (ISO 4217, or `GBp` for pence).
     pub(crate) currency: &'static str,
     pub(crate) tickers: Tickers,
     pub(crate) legal_forms: &'static [&'static str],
-    /// Number of small companies in a thousand that are at home here.
+    /// The number of small companies, per thousand, whose home is here.
     pub(crate) companies: u64,
 }
 
@@ -122,8 +122,8 @@ pub(crate) const OPTION_VENUES: [Venue; 16] = [
 /// Germany with its regional exchanges, where many foreign shares are traded.
 pub(crate) const GERMANY: &Market = &HOME[5];
 
-/// Codes under which off-exchange trades are reported in Europe. A share has rows for each
-/// currency, which is part of the ticker.
+/// Codes under which off-exchange trades are reported in Europe. A share has a row for each
+/// currency. The currency is part of the ticker.
 pub(crate) const REPORTING: Market = Market {
     composite: "EO",
     venues: &[
@@ -152,7 +152,7 @@ pub(crate) const REPORTING: Market = Market {
     companies: 0,
 };
 
-/// The currencies of these rows: the suffix of the ticker, and the currency.
+/// The currencies of reporting rows: the suffix of the ticker, and the currency.
 pub(crate) const REPORTING_CURRENCIES: [(&str, &str); 6] =
     [("", "USD"), ("EUR", "EUR"), ("GBX", "GBp"), ("CHF", "CHF"), ("MXN", "MXN"), ("RUB", "RUB")];
 

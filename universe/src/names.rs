@@ -1,9 +1,10 @@
-//! Names of companies, with realistic word frequencies: some words are in every tenth name, most
-//! in few names.
+//! Names of companies, with realistic word frequencies: some words are in one name of ten, most in
+//! few names.
 //!
-//! Each large issuer has its own coined word (see `issuer.rs`). The others share a vocabulary of
-//! about 1,500 words, drawn by Zipf's law, so that a search for a word finds few or many rows.
-//! As in real dumps, names are upper case and cut to 28 characters, even within a word.
+//! Each large issuer has its own coined word (see `issuer.rs`). The other companies share a
+//! vocabulary of about 1,500 words. Words are drawn by Zipf's law, so that a search for a word may
+//! find few or many rows. As in real dumps, names are upper case and cut to 28 characters, even
+//! within a word.
 
 use super::rng::Random;
 
@@ -126,7 +127,8 @@ pub(crate) fn trade(random: &mut Random) -> &'static str {
     random.pick_by_rank(&TRADES)
 }
 
-/// The name with a suffix, cut before the suffix, so that the class of a share stays readable.
+/// The name with a suffix. The cut is before the suffix, so that the class of a share stays
+/// readable.
 pub(crate) fn with_suffix(name: &str, suffix: &str) -> String {
     cut_to(name, NAME_CHARS_MAX - suffix.len()).to_owned() + suffix
 }

@@ -1,8 +1,8 @@
 //! The random numbers of the generator, from a seed and a position in the universe.
 //!
-//! They are implemented here because crates for random numbers may change their values in a later
-//! release, but the same seed must always give the same bytes. All arithmetic is on integers, so
-//! that all machines compute the same.
+//! They are implemented here because the same seed must always give the same bytes, but crates for
+//! random numbers may change their values in a later release. All arithmetic is on integers, so all
+//! machines compute the same.
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014; constants of the public-domain version by Vigna).
@@ -44,7 +44,8 @@ impl Random {
         choices[self.rank(choices.len() as u64) as usize]
     }
 
-    /// One of `choices`, as often as its weight says. The weights must not all be 0.
+    /// One of `choices`, with a probability proportional to its weight. The weights must not all be
+    /// 0.
     pub(crate) fn pick_weighted<'a, T>(
         &mut self,
         choices: &'a [T],
@@ -79,7 +80,7 @@ const fn mix(number: u64) -> u64 {
 }
 
 /// A bijection of the numbers below 2^`bits` that looks random. Two numbers never have the same
-/// image, so identifiers that are made from it are unique without a list of those in use.
+/// image. So identifiers that are made from images are unique without a list of used ones.
 pub(crate) const fn scramble(number: u64, bits: u32, seed: u64) -> u64 {
     let mask = (1 << bits) - 1;
     let number = (number ^ mix(seed)) & mask;

@@ -1,4 +1,4 @@
-//! One generated row, and how it is written as CSV or as a JSON line.
+//! One generated row, and its formats: CSV and JSON lines.
 //!
 //! A row keeps its cells as ranges of one text, so that values shared by all rows of an issue are
 //! formatted once. The text is reused for the next issue. CSV and JSON are written by hand for
@@ -107,8 +107,8 @@ pub(crate) struct Row {
 struct CellRange {
     start: u32,
     end: u32,
-    /// Whether neither CSV nor JSON has to escape anything. It is computed once, when the cell is
-    /// set, for all rows that share it.
+    /// Whether neither CSV nor JSON must escape anything. This is computed once, when the cell is
+    /// set, for all rows that share the cell.
     is_plain: bool,
 }
 
@@ -125,8 +125,8 @@ impl Row {
         self.cells = [BLANK; Column::ALL.len()];
     }
 
-    /// Blanks every cell and sets those that nearly every kind has: market sector, security type,
-    /// security type 2 and currency.
+    /// Blanks every cell, and sets the cells that nearly every kind has: market sector, security
+    /// type, security type 2 and currency.
     pub(crate) fn begin(&mut self, [sector, security_type, security_type2, currency]: [&str; 4]) {
         self.clear();
         self.set(Column::MarketSector, sector);

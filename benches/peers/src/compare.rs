@@ -19,8 +19,8 @@ pub(crate) struct Line {
 }
 
 /// Lets every engine answer every question and compares the answers byte by byte. For questions by
-/// words the totals are compared too; of ranked answers, whose order differs between engines, the
-/// number of rows. Returns the mean number of rows that a question finds.
+/// words the totals are compared too. For ranked answers, whose order differs between engines, only
+/// the number of rows is compared. Returns the mean number of rows that a question finds.
 ///
 /// # Errors
 /// When the answers of two engines differ.
@@ -50,7 +50,7 @@ pub(crate) fn warm(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<()> {
     Ok(())
 }
 
-/// The answer on which all engines agree.
+/// The answer that all engines agree on.
 fn agreed(engines: &mut [Box<dyn Engine>], kind: Kind, question: &Question) -> Result<Answer> {
     let mut first: Option<(&'static str, Answer)> = None;
     let is_ranked = kind.is_ranked() && matches!(question, Question::Best(_));

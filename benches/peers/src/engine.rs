@@ -61,7 +61,7 @@ pub(crate) struct Built {
     pub(crate) bytes: u64,
 }
 
-/// An answer as bytes: ten fields a row, or a number.
+/// An answer as bytes: rows of ten fields, or a number.
 #[derive(Default)]
 pub(crate) struct Answer {
     text: Vec<u8>,
@@ -89,7 +89,7 @@ impl Answer {
         self.rows += 1;
     }
 
-    /// Adds a text after the rows: a count, or that more rows follow.
+    /// Adds a text after the rows: a count, or the note that more rows follow.
     pub(crate) fn note(&mut self, note: &str) {
         self.text.extend_from_slice(note.as_bytes());
     }

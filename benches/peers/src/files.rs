@@ -1,8 +1,8 @@
 //! The data for the peers: two CSV files made from a Figdex index, so that all engines have the same
 //! instruments and the same given and derived identifiers.
 //!
-//! The files are in the order that a peer loads fastest: instruments by FIGI, identifiers by kind
-//! and value. Writing them does not count as time of the peers.
+//! The files have the order that a peer loads fastest: instruments by FIGI, identifiers by kind and
+//! value. The time of writing them is not counted for the peers.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -104,7 +104,7 @@ impl Kind {
     }
 }
 
-/// Two values that a row must have, of two properties.
+/// Values of two properties. A row must have both.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Pair(pub(crate) [(Property, String); 2]);
 

@@ -49,8 +49,8 @@ struct Counts {
     values: [HashMap<String, u32>; Property::COUNT],
     pairs: [HashMap<String, HashMap<String, u32>>; PAIRS.len()],
     words: HashMap<String, u32>,
-    /// Words that some text has with punctuation or as a part of a longer word. The engines'
-    /// tokenizers treat these differently.
+    /// Words that some text has with punctuation, or as part of a longer word. The tokenizers of
+    /// the engines treat such words differently.
     disputed: HashSet<String>,
 }
 
@@ -196,8 +196,8 @@ impl Counts {
         identifiers
     }
 
-    /// The pairs of values for which `applies` is true of the number of rows with both values, and of
-    /// the numbers of rows with each. Each pair has its number of rows.
+    /// The pairs of values that fulfil `applies`, each with its number of rows. `applies` gets the
+    /// number of rows with both values, and the number of rows with each.
     fn pairs(&self, applies: impl Fn(u32, [u32; 2]) -> bool) -> Vec<(Pair, u32)> {
         let mut pairs = Vec::new();
         for (properties, counts) in PAIRS.into_iter().zip(&self.pairs) {

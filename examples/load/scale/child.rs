@@ -13,12 +13,12 @@ use crate::client::BlockingClient;
 use crate::server::{self, Host};
 
 /// Opens an index, prints the server's address on standard output, and serves the index until
-/// standard input ends, which it does at the latest with the process that started this one.
+/// standard input ends. That is at the latest when the parent process ends.
 pub(crate) fn serve(index: &Path) -> anyhow::Result<()> {
     let host = Host::new()?;
     let served = host.serve(server::figdex(Catalogue::open(index)?))?;
     println!("{}", served.address);
-    // As the program does while it already answers.
+    // The program does the same while it already answers.
     Catalogue::open(index)?.warm()?;
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())

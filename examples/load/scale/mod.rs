@@ -1,11 +1,11 @@
 //! The cost of a larger index (engine 13.12), and a table of sizes.
 //!
 //! Each size is generated, built, measured and deleted before the next. It is served in a separate
-//! process, without a stamp and with one, which spares the opening reading all bytes (engine 10):
-//! first over files that were dropped from memory, then over files in memory. The last of these
-//! processes gets the requests. Each kind of request is first sent at a fixed rate, in an open loop,
-//! so that a slow answer also counts as latency of the requests delayed by it. Then it is sent at
-//! full load, to measure the cost of an answer.
+//! process, without a stamp and with one, since a stamp makes reading all bytes unnecessary (engine
+//! 10). Each time, the files are first dropped from memory, and then in memory. The last of these
+//! processes gets the requests. Each kind of request is first sent at a fixed rate, in an open
+//! loop, so that a slow answer also counts as latency of the requests delayed by it. Then it is
+//! sent at full load, to measure the cost of an answer.
 
 pub(crate) mod child;
 mod report;
@@ -123,8 +123,8 @@ fn measure(
     })
 }
 
-/// Starts a server over files that were dropped from memory, and one over files in memory, which
-/// goes on. `prepare` is called before each start.
+/// Starts a server on files that were dropped from memory, then one on files in memory. The second
+/// one continues to run. `prepare` is called before each start.
 fn open(
     index: &Path,
     first: &[u8],
@@ -153,8 +153,8 @@ fn remove_stamps(index: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Measures a kind at the fixed rate and then at full load: at a fixed rate, most of the processor
-/// time for a small answer is falling asleep and waking up.
+/// Measures a kind of request at the fixed rate, and then at full load: at a fixed rate, most of
+/// the processor time of a small answer is spent on falling asleep and waking up.
 fn measure_kind(
     kind: &Kind,
     flags: &ScaleFlags,

@@ -9,7 +9,7 @@ use crate::report::{cores, verdict};
 
 const MEGA: f64 = 1e6;
 
-/// A kind did not keep up when it had fewer answers a second than this share of the rate.
+/// The share of the rate that a kind's answers a second must reach; with fewer it did not keep up.
 const IN_TIME: f64 = 0.98;
 
 /// Prints the tables.

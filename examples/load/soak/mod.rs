@@ -100,7 +100,7 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
     let publisher = Publisher::start(dump, index, program.id(), started, flags)?;
     let mut moments = Vec::new();
     loop {
-        // Checked first, so that the last answers are recorded too.
+        // Checked first, so that the last answers are also recorded.
         let is_over = traffic.is_finished();
         if !is_over {
             std::thread::sleep(MOMENT);
@@ -223,7 +223,7 @@ impl Publisher {
     }
 }
 
-/// Waits for this time; `false` when the thread is to stop.
+/// Waits for this time. Returns `false` if the thread must stop.
 fn is_time_left(stopped: &Receiver<()>, time: Duration) -> bool {
     stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
 }

@@ -109,7 +109,7 @@ pub(super) fn signal(name: &str, process: u32) -> anyhow::Result<()> {
 }
 
 /// Reads the log to its end, and sends the address once. Lines before the address are printed,
-/// because they may say why the program does not start.
+/// because they may show why the program does not start.
 fn read(stderr: ChildStderr, log: &Mutex<Log>, send_address: &mpsc::Sender<SocketAddr>) {
     let mut serves = false;
     for line in BufReader::new(stderr).lines().map_while(Result::ok) {

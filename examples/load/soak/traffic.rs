@@ -77,7 +77,7 @@ impl Answers {
     }
 }
 
-/// The answers of each stream since they were last taken.
+/// The answers of each stream since the last call of `take`.
 #[derive(Clone)]
 pub(super) struct Windows(Arc<Mutex<Vec<Answers>>>);
 
@@ -139,7 +139,8 @@ pub(super) fn drive(
     Ok(std::thread::Builder::new().name("traffic".to_owned()).spawn(send)?)
 }
 
-/// The order in which the streams send, which repeats: each as often as its share, spread evenly.
+/// The repeating order in which the streams send. Each stream occurs as often as its share, spread
+/// evenly.
 fn turns(streams: &[Stream]) -> Vec<usize> {
     let places = streams.iter().enumerate().flat_map(|(stream, Stream { share, .. })| {
         (0..*share).map(move |turn| ((turn as f64 + 0.5) / *share as f64, stream))

@@ -1,11 +1,12 @@
-//! The verdicts over a run: what must hold for a server that has run for long.
+//! The verdicts on a run: the conditions that a long-running server must fulfil.
 //!
-//! The beginning is left out, while caches fill. Memory is judged by its Theil–Sen slope, the median
-//! of the slopes between all pairs of moments, because the two generations that are open during a
-//! swap do not change it. Latencies are judged by their percentiles over the first and the last third
-//! of the run, each divided by the floor's: the machine does other work too, at least the builds of
-//! the next generations, which slows both. Thirds are long enough for a p99 of rare kinds of requests,
-//! where that of one moment would be its slowest answer.
+//! The beginning is left out, since caches are filling. Memory is judged by its Theil–Sen slope,
+//! which is the median of the slopes between all pairs of moments. Two generations are open during
+//! a swap, and do not change this slope. Latencies are judged by their percentiles over the first
+//! and the last third of the run. Each percentile is divided by that of the floor, because other
+//! work on the machine, at least the builds of the next generations, slows both. A third is long
+//! enough for a p99 of rare kinds of requests; in a single moment, the p99 would be the slowest
+//! answer.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ const GROWTH_SHARE: f64 = 0.1;
 const P50_RATIO_MAX: f64 = 1.5;
 const P99_RATIO_MAX: f64 = 2.0;
 
-/// Something that must hold, and whether it does.
+/// A condition, and whether it is fulfilled.
 pub(super) struct Verdict {
     /// A sentence with the figures.
     pub(super) found: String,

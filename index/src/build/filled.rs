@@ -1,5 +1,6 @@
-//! The number of instruments that have a value in each column: in the manifest of a generation, so
-//! that a column that a dump has lost is noticed without reading the generation before.
+//! The number of instruments that have a value in each column. The manifest of a generation keeps
+//! it, so that a build notices a column that a dump has lost without reading the previous
+//! generation.
 
 use std::collections::BTreeMap;
 

@@ -26,8 +26,8 @@ use crate::instrument::vocabulary::Property;
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
     /// The number of threads that write the segment of a part, at least 1. The companions have
-    /// separate threads. With one thread and enough memory the segment is written at once, in
-    /// order, without a merge (engine 1).
+    /// separate threads. With one thread and enough memory, the segment is written in one piece and
+    /// in order, without a merge (engine 1).
     pub threads: usize,
     /// The memory of the segment writer in bytes, over all threads. tantivy accepts 15 MB to
     /// 4 GiB for each thread.
@@ -55,7 +55,7 @@ impl Default for BuildOptions {
     }
 }
 
-/// The name of the folder of [`Builder::scratch`], in that of the generation.
+/// The name of the folder [`Builder::scratch`], inside the folder of the generation.
 const SCRATCH: &str = "scratch";
 
 /// Builds one generation. When it is dropped before it is published, it removes its files.
@@ -104,7 +104,7 @@ impl Builder {
         })
     }
 
-    /// A folder for temporary files of the caller, removed with the end of the build.
+    /// A folder for the caller's temporary files. The end of the build removes it.
     pub fn scratch(&self) -> PathBuf {
         self.path.join(SCRATCH)
     }
@@ -120,7 +120,7 @@ impl Builder {
         self.values.add(property, value);
     }
 
-    /// Sets the names of exchanges, by their codes, which the manifest keeps for people.
+    /// Sets the names of exchanges by their codes. The manifest keeps them for people.
     pub fn name_exchanges(&mut self, names: BTreeMap<String, String>) {
         self.exchanges = names;
     }
@@ -165,7 +165,7 @@ impl Builder {
     /// Finishes the generation and publishes it: [`Builder::finish`], then [`Built::publish`].
     ///
     /// # Errors
-    /// Those of both.
+    /// The errors of both.
     pub fn publish(self, sources: Vec<SourceEntry>) -> Result<Manifest> {
         self.finish(sources)?.publish()
     }
@@ -244,8 +244,8 @@ impl Built {
     /// Publishes the generation by one rename. Returns its manifest.
     ///
     /// # Errors
-    /// The previous generation stays published, except after [`Error::Unconfirmed`] and perhaps
-    /// [`Error::Unknown`].
+    /// After an error the previous generation stays published, except after [`Error::Unconfirmed`]
+    /// and perhaps [`Error::Unknown`].
     pub fn publish(mut self) -> Result<Manifest> {
         let Builder { lock, number, options, finished, .. } = &mut self.builder;
         lock.publish(*number, options.generations_kept)?;
@@ -257,11 +257,12 @@ impl Built {
 impl Drop for Builder {
     fn drop(&mut self) {
         if !self.finished {
-            // Its threads write into the folder until they have ended.
+            // The part's threads write into the folder until they have ended.
             self.part = None;
             self.lock.remove_stamp(self.number);
             match fs::remove_dir_all(&self.path) {
-                // Nothing was written, or the folder was renamed to a complete generation.
+                // Nothing was written, or publishing has renamed the folder to a complete
+                // generation.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => tracing::warn!(
                     "an unfinished generation is left behind, for the next build to remove: {}: \

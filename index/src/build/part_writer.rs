@@ -60,8 +60,8 @@ impl PartWriter {
         let (schema, fields) = schema::schema();
         let settings = IndexSettings {
             sort_by_field: Some(IndexSortByField { field: schema::FIGI.into(), order: Order::Asc }),
-            // Documents are empty. The store keeps only the place of each, which LZ4 would shrink
-            // by a fifth at most.
+            // Documents are empty. The store keeps only the offset of each; LZ4 would save a fifth
+            // of that at most.
             docstore_compression: Compressor::None,
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
@@ -140,7 +140,7 @@ impl PartWriter {
     pub(crate) fn finish(mut self, folder: PartFolder) -> Result<PartEntry> {
         self.send()?;
         let Self { path, mut segment, rows, identifiers, extras, filters, .. } = self;
-        // The companions are finished while the segment is.
+        // The companions finish while the segment is being written.
         let companions = {
             let path = path.clone();
             std::thread::spawn(move || {
@@ -187,8 +187,8 @@ impl PartWriter {
         let instruments = std::mem::replace(&mut self.unsent, next);
         let documents = instruments.iter().map(|instrument| document(&self.fields, instrument));
         if let Err(error) = self.segment.run(documents.map(UserOperation::Add)) {
-            // The error only says that a thread has ended. `commit` waits for the threads and
-            // returns the reason, such as a full disk.
+            // This error only says that a thread has ended. `commit` waits for the threads and
+            // returns the real error, such as a full disk.
             let error = self.segment.commit().err().unwrap_or(error);
             return Err(Error::segment(&self.path.join(SEGMENT))(error));
         }
@@ -200,8 +200,8 @@ impl PartWriter {
     }
 }
 
-/// Ranks the rows of all parts, writes their beginnings, and fills in the files of each entry.
-/// Returns the significant bits that are left of importances, if there are too many different ones.
+/// Ranks the rows of all parts, writes the beginnings, and fills in the files of each entry. When
+/// there are too many different importances, returns the significant bits that are kept of each.
 pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<Option<u32>> {
     let paths: Vec<PathBuf> = parts.iter().map(|part| part.path(generation)).collect();
     let securities = Securities::of_parts(&paths)?;
@@ -216,8 +216,8 @@ pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<Opt
 
 /// The entry of every file in a part's folder, sorted by name. Each file is synced.
 fn describe(part: &Path) -> Result<Vec<FileEntry>> {
-    // tantivy makes some files readable by their owner only, but the server may run as another
-    // user than the builder: all get the permissions of our own files.
+    // tantivy makes some files readable by their owner only, but the server may run as a different
+    // user than the builder. So all get the permissions of our own files.
     let ours = part.join(crate::part::rows::FIGIS);
     let permissions = fs::metadata(&ours).map_err(Error::io(&ours))?.permissions();
     let mut files = Vec::new();

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use crate::error::Result;
 use crate::instrument::Instrument;
 
-/// The most sends that may wait for one thread: enough to keep it busy, and little memory.
+/// The most batches that may wait for one thread: enough to keep it busy in little memory.
 const SENDS_WAITING_MAX: usize = 8;
 
 /// Instruments in FIGI order.

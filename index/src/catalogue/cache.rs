@@ -24,12 +24,12 @@ pub struct Uses {
     /// The number of answers that were in the cache.
     pub hits: u64,
     /// The number of answers that were worked out and added to the cache. Questions that were
-    /// given up because they take too much work do not count.
+    /// abandoned as too much work do not count.
     pub misses: u64,
 }
 
-/// A question whose answers are cached. Its keywords hold only the text, since the words follow
-/// from it.
+/// A question whose answers are cached. Its keywords hold only the text: the words follow from the
+/// text.
 pub(super) trait CachedQuestion: Eq + Hash {
     /// The answer to a question of this kind.
     type Answer: Clone;
@@ -38,7 +38,8 @@ pub(super) trait CachedQuestion: Eq + Hash {
     fn held_bytes(&self, answer: &Self::Answer) -> usize;
 }
 
-/// A search, with the number of rows that match: the second page of a filter need not count again.
+/// A search; the answer is its number of matching rows. So the second page of a filter need not
+/// count again.
 impl CachedQuestion for Search {
     type Answer = u64;
 
@@ -47,7 +48,8 @@ impl CachedQuestion for Search {
     }
 }
 
-/// A text and a limit, with at most that many suggestions. People often type the same letters.
+/// A text and a limit; the answer is at most that many suggestions. People often type the same
+/// letters.
 impl CachedQuestion for (Suggest, usize) {
     type Answer = Vec<Suggestion>;
 
@@ -56,8 +58,8 @@ impl CachedQuestion for (Suggest, usize) {
     }
 }
 
-/// A question, with the number of rows of each value: the page asks for the facets of each list of
-/// results.
+/// A question; the answer is the number of rows of each value. The page asks for the facets of each
+/// list of results.
 impl CachedQuestion for FacetQuestion {
     type Answer = Arc<Facets>;
 
@@ -121,9 +123,9 @@ impl<Q: CachedQuestion> Cache<Q> {
         let bytes = question.held_bytes(&answer) + size_of::<(Q, Q::Answer)>();
         let mut entries = self.0.lock();
         if entries.answers.len() >= ENTRIES_MAX || entries.bytes + bytes > BYTES_MAX {
-            // All entries are dropped. Questions that are still asked are worked out once more,
-            // once in thousands of new questions. Dropping only the entries that were not used
-            // lately would need a list that every hit reorders.
+            // All entries are dropped, once in thousands of new questions; questions that are still
+            // asked are then worked out again. Dropping only the entries that were not used
+            // recently would need a list that every hit reorders.
             entries.answers.clear();
             entries.bytes = 0;
         }

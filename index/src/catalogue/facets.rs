@@ -10,16 +10,16 @@ use crate::query::Search;
 use crate::search::facets::{Facet, count};
 use crate::search::unless_more;
 
-/// A question about the rows that match a search: how many have each value.
+/// A question about the rows that match a search: how many rows have each value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FacetQuestion {
     /// The rows that are counted.
     pub search: Search,
-    /// That by which they are counted, each once.
+    /// The facets to count the rows by, each once.
     pub facets: Vec<Facet>,
 }
 
-/// The matching rows in numbers.
+/// The counts of the matching rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facets {
     /// The number of all matching rows.
@@ -28,15 +28,15 @@ pub struct Facets {
     pub counts: Vec<FacetCounts>,
 }
 
-/// The values of one facet. A row has one of them at most. Only [`FacetCounts::new`] makes one, so
-/// that the numbers fit each other wherever they come from.
+/// The values of one facet. A row has at most one of them. Only [`FacetCounts::new`] makes this
+/// type, so that its counts are consistent wherever they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FacetCounts {
     /// The property, or the level.
     pub facet: Facet,
-    /// The place of each value that a matching row has, for [`Facet::value`], with the
-    /// number of these rows. The most frequent come first; values of the same number are in the
+    /// The place of each value that a matching row has, for [`Facet::value`], with the number of
+    /// rows that have it. The most frequent values come first; equally frequent ones are in the
     /// order of the vocabulary.
     pub values: Vec<(u32, u64)>,
     /// The number of matching rows that have no value.
@@ -44,7 +44,8 @@ pub struct FacetCounts {
 }
 
 impl FacetCounts {
-    /// The counts of `total` matching rows; `None` when the values have more rows together.
+    /// The counts of `total` matching rows; `None` when the counts of the values add up to more
+    /// than `total`.
     pub fn new(facet: Facet, values: Vec<(u32, u64)>, total: u64) -> Option<Self> {
         let rest = |left: u64, (_, rows): &(u32, u64)| left.checked_sub(*rows);
         let without = values.iter().try_fold(total, rest)?;
@@ -53,8 +54,8 @@ impl FacetCounts {
 }
 
 impl Catalogue {
-    /// Counts the rows that match a question by the values that they have; `None` when that takes
-    /// more work than the meter allows. Answers are cached.
+    /// Counts the matching rows of a question by their values; `None` when that takes more work
+    /// than the meter allows. Answers are cached.
     ///
     /// # Errors
     /// When a file of the index cannot be read, because it was changed after it was opened.

@@ -1,5 +1,5 @@
-//! One instrument with all of its fields, and its family: the share class, the composites of it,
-//! and the venues of each composite (contract 16.5).
+//! One instrument with all of its fields, and its family: the share class, the composites of that
+//! class, and the venues of each composite (contract 16.5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::search::{Hit, RowSource};
 /// to write.
 pub const FAMILY_ROWS_MAX: usize = 1_000;
 
-/// The rows of a part that are read to find an example.
+/// The number of the best-ranked rows of a part in which an example is looked for.
 const EXAMPLES_READ: u32 = 1_000;
 
 /// The rows of one share class or, for an instrument without one, of one composite.
@@ -24,11 +24,11 @@ const EXAMPLES_READ: u32 = 1_000;
 pub struct Family {
     /// The share class of the instrument that was asked for, if it has one.
     pub share_class_figi: Option<Figi>,
-    /// The composites, ordered by exchange code, then by FIGI. People look for a code; and the
-    /// number of venues, or a guess at the home market, would change with the data from day to
-    /// day.
+    /// The composites, ordered by exchange code, then by FIGI. People look for a code. An order by
+    /// the number of venues, or by a guess at the home market, would change with the data from day
+    /// to day.
     pub composites: Vec<Branch>,
-    /// Rows are missing, since there are more than [`FAMILY_ROWS_MAX`].
+    /// Whether rows are missing because there are more than [`FAMILY_ROWS_MAX`].
     pub is_truncated: bool,
 }
 
@@ -63,8 +63,8 @@ impl Catalogue {
         })
     }
 
-    /// A row that most people know, for examples: of the rows with ticker and name the first in the
-    /// order of a search without words, among the first thousand of each part.
+    /// A row that most people know, for examples: the best-ranked row with a ticker, a name and a
+    /// share class, among the 1,000 best-ranked rows of each part.
     pub fn example(&self) -> Option<Hit> {
         let of_part = |(number, part): (u32, &Part)| {
             let docs = (0..part.ranks.len().min(EXAMPLES_READ)).map(|at| part.ranks.doc(at));
@@ -123,7 +123,7 @@ impl Catalogue {
                 let docs = of.identifiers.find(KeyKind::Id(value.id_type()), value.as_str());
                 docs.map(move |doc| Hit { part, doc })
             });
-            // One row more than is returned shows whether there are more.
+            // One row more than the maximum shows whether there are more.
             kin.extend(found.take(FAMILY_ROWS_MAX + 1));
         }
         let is_truncated = kin.len() > FAMILY_ROWS_MAX;
@@ -144,10 +144,10 @@ impl Catalogue {
 }
 
 impl Family {
-    /// The family of a row. `kin` are the rows of its share class and its composite, itself among
-    /// them, in FIGI order.
+    /// The family of a row. `kin` are the rows of its share class and of its composite, including
+    /// the row itself, in FIGI order.
     pub fn of(rows: &impl RowSource, hit: Hit, kin: Vec<Hit>, is_truncated: bool) -> Self {
-        // A row that names no composite is a composite itself when other rows name it as theirs.
+        // A row that names no composite is itself a composite if other rows name it as theirs.
         let named: BTreeSet<Figi> =
             kin.iter().filter_map(|kin| rows.row(*kin).composite_figi()).collect();
         let mut branches: BTreeMap<Option<Figi>, Branch> = BTreeMap::new();

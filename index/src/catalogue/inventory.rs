@@ -74,7 +74,7 @@ impl Catalogue {
     }
 }
 
-/// For each idType that the row answers, whether some mapping job with it finds the instrument.
+/// For each idType: whether the row shows that a mapping job of this idType finds the instrument.
 fn identifiers_in_row(row: Row<'_>) -> [bool; IdType::ALL.len()] {
     let mut has = [false; IdType::ALL.len()];
     has[IdType::BbGlobal as usize] = true;

@@ -22,8 +22,8 @@ pub struct Located<'a> {
     /// The rows that carry each identifier: for each part in turn, in the order of the lookups.
     postings: Vec<Postings<'a>>,
     meter: &'a Meter,
-    /// The conditions that the last lookup made for each part, with the filters that they are
-    /// made from. The next lookup mostly has the same filters, and then the same conditions.
+    /// For each part, the filters of the last lookup and the conditions that were made from them.
+    /// The next lookup usually has the same filters, and reuses the conditions.
     conditions: Vec<(Option<&'a Filters>, Conditions<'a>)>,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Located<'a> {
     }
 }
 
-/// Units of work of finding the list of an identifier in a part.
+/// The units of work of finding the list of an identifier in a part.
 const LOCATE_UNITS: u64 = 12;
 
 /// Appends the rows of one part that carry the identifier of each lookup.

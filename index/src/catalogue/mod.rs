@@ -48,12 +48,13 @@ pub struct Catalogue {
 /// The longest text, in bytes, whose suggestions are cached. Longer texts are seldom typed twice.
 const CACHED_TEXT_BYTES_MAX: usize = 32;
 
-/// Units of work of going to another part.
+/// The units of work of switching to another part.
 const PART_UNITS: u64 = 10;
 
 impl Catalogue {
-    /// Opens the generation that is published in an index folder. Its bytes are compared with their
-    /// checksums unless that was done before, here, and no file was changed since (engine 10).
+    /// Opens the generation that is published in an index folder. Compares its bytes with their
+    /// checksums, unless a stamp on this machine shows that they were compared and no file has
+    /// changed since (engine 10).
     ///
     /// # Errors
     /// When nothing is published there, or when a file is damaged or of another format.
@@ -61,7 +62,7 @@ impl Catalogue {
         Self::open_by(index, Generation::open)
     }
 
-    /// Opens a finished generation that is not yet published, by its folder, so that it can be asked
+    /// Opens a finished generation by its folder before it is published, so that it can be queried
     /// before others see it.
     ///
     /// # Errors
@@ -73,8 +74,8 @@ impl Catalogue {
         Ok(Self { generation, publication, totals, suggested, facets })
     }
 
-    /// As [`Catalogue::open`], but reads every byte in any case, to find those that have decayed on
-    /// the disk.
+    /// As [`Catalogue::open`], but always reads every byte, to find bytes that have decayed on the
+    /// disk.
     ///
     /// # Errors
     /// As [`Catalogue::open`].
@@ -89,7 +90,7 @@ impl Catalogue {
         Ok(Self { generation, publication, totals, suggested, facets })
     }
 
-    /// Reads all files, so that questions find them in memory (engine 10). It changes no answer.
+    /// Reads all files, so that questions find them in memory (engine 10). No answer changes.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -97,9 +98,9 @@ impl Catalogue {
         self.generation.read()
     }
 
-    /// Reads all files from the disk and compares them with their checksums, to find bytes that have
-    /// decayed there since. `goes_on` is called with the number of bytes after each piece that was
-    /// read, may wait, and ends this by `false`. Returns whether all files were read.
+    /// Reads all files from the disk and compares them with their checksums, to find bytes that
+    /// have decayed there since. After each piece, `goes_on` gets the number of bytes read; it may
+    /// wait, and ends the scrub by returning `false`. Returns whether all files were read.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`] for the first file that differs, and when one cannot be read.
@@ -107,11 +108,12 @@ impl Catalogue {
         self.generation.recheck(goes_on)
     }
 
-    /// Opens the last generation before this one that is in the index folder, after reading every
-    /// byte of it. A server falls back to it when a file of this one is damaged.
+    /// Opens the generation in the index folder that comes last before this one, after reading all
+    /// of its bytes. A server falls back to it when a file of this one is damaged.
     ///
     /// # Errors
-    /// [`crate::Error::NothingBefore`] when there is none, and as [`Catalogue::open_checked`].
+    /// [`crate::Error::NothingBefore`] when there is none, and the errors of
+    /// [`Catalogue::open_checked`].
     pub fn open_before(&self, index: &Path) -> Result<Self> {
         let Publication { generation, .. } = self.publication;
         let before = generations(index)?.into_iter().rfind(|number| *number < generation);
@@ -227,8 +229,8 @@ impl Catalogue {
     }
 
     /// The first `hits_max` rows after `after` that match a search, in the order of contract 10.2:
-    /// those first that a person would want first. `None` when that takes more work than the meter
-    /// allows.
+    /// the rows that people most likely want come first. `None` when that takes more work than the
+    /// meter allows.
     ///
     /// # Errors
     /// When a file of the index cannot be read, because it was changed after it was opened.
@@ -278,9 +280,9 @@ impl Catalogue {
     }
 
     /// The securities that a text may mean, one row each, the likeliest first (contract 16.1);
-    /// `None` when that takes more work than the meter allows. Then `begun` keeps the work that was
-    /// done, and the same question can be asked again with it, of this catalogue only. Suggestions
-    /// are cached.
+    /// `None` when that takes more work than the meter allows. Then `begun` keeps the finished
+    /// work: call this method of the same catalogue again, with the same question and `begun`, to
+    /// continue. Suggestions are cached.
     ///
     /// # Errors
     /// When a file of the index cannot be read, because it was changed after it was opened.
@@ -334,7 +336,7 @@ impl Catalogue {
         Ok(text)
     }
 
-    /// The way in which each part answers a mapping job, as text for people.
+    /// Explains to people how each part answers a mapping job.
     pub fn explain_lookup(&self, lookup: &Lookup<'_>) -> String {
         let mut text = String::new();
         let meter = Meter::unlimited();
@@ -370,8 +372,8 @@ impl RowSource for Catalogue {
         Some(Cow::Borrowed(self.vocabulary().value(Property::MicCode, ordinal)))
     }
 
-    /// Touches the memory that reading the rows needs, so that the processor loads it for many rows
-    /// at a time. It pays off from several hits on.
+    /// Touches the memory that the rows are read from, so that the processor loads it for many rows
+    /// at once. This pays off from several hits on.
     fn read_ahead(&self, hits: &[Hit]) {
         for (number, part) in (0..).zip(&self.generation.parts) {
             let own = hits.iter().filter(|hit| hit.part == number);

@@ -1,4 +1,5 @@
-//! Resolves the identifiers of a list: looks up what `resolve/` asks for, and lets it decide.
+//! Resolves the identifiers of a list: makes the lookups that `resolve/` asks for, and lets
+//! `resolve/` decide.
 
 use std::borrow::Borrow;
 
@@ -14,7 +15,7 @@ use crate::resolve::resolution::{Resolution, ResolveBounds};
 use crate::resolve::resolver::{Readings, Resolver};
 use crate::search::Hit;
 
-/// A row with what the policy asks about it.
+/// A row, as the policy asks about it.
 #[derive(Clone, Copy)]
 struct Found<'a> {
     part: &'a Part,
@@ -44,9 +45,9 @@ impl Candidate for Found<'_> {
     }
 }
 
-/// The identifiers that are looked up together, with their corrections: many enough that their reads
-/// of memory overlap (engine 4), and few enough that a long list holds few lookups at a time. One
-/// identifier may have ten readings, and twelve corrections of each.
+/// The number of identifiers that are looked up together with their corrections: enough that their
+/// memory reads overlap (engine 4), and few enough that a long list holds few lookups at a time.
+/// One identifier may have ten readings, and each reading twelve corrections.
 const QUESTIONS_AT_ONCE: usize = 256;
 
 impl Catalogue {
@@ -70,7 +71,7 @@ impl Catalogue {
         Ok(resolutions)
     }
 
-    /// Resolves a few of the identifiers.
+    /// Resolves one batch of the identifiers.
     fn resolve_some<'a, 'q: 'a>(
         &self,
         questions: impl Iterator<Item = &'a Question<'q>> + Clone,
@@ -94,7 +95,7 @@ impl Catalogue {
         let (lookups, mut corrections) = resolver.corrections(meter)?;
         let mut located = self.locate(&lookups, meter)?;
         for (place, lookup) in lookups.iter().enumerate() {
-            // One row more than none is enough to know.
+            // Whether there is any row is all that counts, so a maximum of 0 rows is enough.
             if corrections.wants(place) && located.find(place, 0, &mut hits)?.is_err() {
                 corrections.add(place, lookup);
             }

@@ -1,5 +1,5 @@
-//! Reads an index back: every instrument as it was added, in FIGI order. Checks that each of them
-//! is found by all of its identifiers and values.
+//! Reads an index back: every instrument as it was added, in FIGI order. Checks that each
+//! instrument is found by all of its identifiers and values.
 
 use super::Catalogue;
 use crate::error::{Error, Result};
@@ -12,8 +12,8 @@ use crate::part::ranks::Securities;
 use crate::part::ranks::rank::Facts;
 use crate::part::segment::columns::Columns;
 
-/// Keys with more DocIds than this are not searched for the DocId of the instrument. The number of
-/// DocIds of all keys is checked anyway.
+/// The most DocIds of a key that are searched for the DocId of the instrument. For keys with more,
+/// only the total number of DocIds is checked.
 const COMPARED_POSTINGS_MAX: usize = 64;
 
 impl Catalogue {
@@ -36,9 +36,9 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Checks what opening does not: that FIGIs ascend, that every instrument is found by each of
-    /// its identifiers and that there are no other identifiers, and that all files of a part
-    /// describe the same instruments.
+    /// Checks more than opening does: that FIGIs ascend, that every instrument is found by each of
+    /// its identifiers, that there are no other identifiers, and that all files of a part describe
+    /// the same instruments.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction that is found.
@@ -90,8 +90,8 @@ impl Catalogue {
     }
 }
 
-/// Checks that the files of a part describe the instrument at a DocId alike, and returns the
-/// number of keys that it has in the directory; else the contradiction.
+/// Checks that all files of a part agree on the instrument at a DocId. Returns the number of keys
+/// that the instrument has in the directory, or the contradiction.
 fn agree(
     part: &Part,
     columns: &Columns,

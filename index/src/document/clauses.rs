@@ -1,5 +1,5 @@
-//! A search as conditions on documents. It says the same as `search::plan`, `search::best` and
-//! `search::named`, of documents instead of posting lists.
+//! A search as conditions on documents. These modules apply the same rules to posting lists:
+//! `search::plan`, `search::best` and `search::named`.
 
 use std::convert::Infallible;
 
@@ -21,50 +21,51 @@ use crate::words::squeeze;
 
 /// The documents that match the key words of a search, and the tier of each (contract 10.2).
 ///
-/// A document matches that passes the filters and is identified (`by_number`, `figi`,
-/// `by_symbol`), or holds the words of one of the `alternatives` and passes its filter. Its
-/// [`Tier`](crate::Tier) is the first of these:
+/// A document matches if it passes the filters, and either is identified (by `by_number`, `figi` or
+/// `by_symbol`), or holds the words of one of the `alternatives` and passes the filter of that
+/// alternative. Its [`Tier`](crate::Tier) is the first of these that applies:
 ///
 /// - `Identifier`: it has a key of `by_number`, or is the `figi`;
-/// - `Named`: it is the one that [`Clauses::named`] returns;
+/// - `Named`: it is the document that [`Clauses::named`] returns;
 /// - `Exact`: it has a key of `exact`, or one of `by_symbol` when `symbols_are_exact`;
 /// - `Joined`: it has a key of `by_symbol`;
-/// - `Elsewhere`: it has a term of `elsewhere` there;
+/// - `Elsewhere`: it has a term of `elsewhere` in its description or an alias;
 /// - `OfKind`: its rank is in one of the ranges of `kinds`;
-/// - `Words`: any other.
+/// - `Words`: any other match.
 ///
 /// Within a tier the smaller rank comes first, then the smaller FIGI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clauses {
-    /// The keys of which one makes the whole text a number of the document.
+    /// The keys that make the whole text a number of a document. One of them is enough.
     pub by_number: Vec<String>,
-    /// The FIGI that the whole text is.
+    /// The FIGI, when the whole text is one.
     pub figi: Option<Figi>,
-    /// The keys of which one makes the whole text a symbol of the document.
+    /// The keys that make the whole text a symbol of a document. One of them is enough.
     pub by_symbol: Vec<String>,
-    /// Whether a document with such a symbol is an exact match.
+    /// Whether a document with one of the `by_symbol` keys is an exact match.
     pub symbols_are_exact: bool,
-    /// The keys of which one makes a document an exact match: the whole text is its ticker or its
-    /// name, or the text before its exchange code, which is then demanded.
+    /// The keys that make a document an exact match; one of them is enough. The whole text is the
+    /// ticker or the name, or the text before an exchange code is; the document must then have that
+    /// code.
     pub exact: Vec<(Vec<String>, Option<Known>)>,
-    /// The words that a document may hold, with the exchange code that it then must have.
+    /// The words of each alternative, and the exchange code that the document must then have.
     pub alternatives: Vec<(Vec<WordTerms>, Option<Known>)>,
-    /// The terms of which a document may hold one only in its description or an alias.
+    /// The terms of the text's words. A document that has one of them only in its description or an
+    /// alias is of the tier `Elsewhere`.
     pub elsewhere: Vec<String>,
-    /// The ranks of the kinds that a word of the text names: from the first to before the second.
+    /// The ranges of ranks (end excluded) of the kinds that a word of the text names.
     pub kinds: Vec<(u64, u64)>,
-    /// When the text is a word that may name a company (contract 10.9), the ranks of the best
-    /// listings of shares, and of those of receipts. See [`Clauses::named`].
+    /// The ranges of ranks (end excluded) of the best listings of shares and of receipts, when the
+    /// text is a word that may name a company (contract 10.9). See [`Clauses::named`].
     pub best_listings: Vec<(u64, u64)>,
     /// The word that may name a company.
     naming_word: Option<Word>,
 }
 
-/// The ranks of the documents that pass the filters and of which the text is the ticker, the name
-/// or a symbol, taken together: those with a key of [`exact`](Clauses::exact), and, when
-/// [`symbols_are_exact`](Clauses::symbols_are_exact), those with one of
-/// [`by_symbol`](Clauses::by_symbol) that are not of the tier `Identifier`. They need not hold the
-/// words.
+/// A summary of the ranks of the documents that pass the filters and match the text exactly, by
+/// ticker, name or symbol: those with a key of [`exact`](Clauses::exact), and, when
+/// [`symbols_are_exact`](Clauses::symbols_are_exact), those with a key of
+/// [`by_symbol`](Clauses::by_symbol) outside the tier `Identifier`. They need not hold the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExactRanks {
     /// The smallest rank.
@@ -111,8 +112,8 @@ impl Clauses {
     /// The hit of the document that the text names (contract 10.9); `None` when it names none.
     ///
     /// `best` are the first documents by rank and FIGI in each range of
-    /// [`best_listings`](Self::best_listings) that pass the filters and match by an alternative,
-    /// [`NAMES_MAX`] of each; `exact` is `None` when no document is an exact match.
+    /// [`best_listings`](Self::best_listings) that pass the filters and match an alternative, up to
+    /// [`NAMES_MAX`] per range; `exact` is `None` when no document is an exact match.
     ///
     /// # Panics
     /// When `rows` has no row of a hit.
@@ -173,7 +174,7 @@ impl WordTerms {
 /// The kinds of companies that a word may name.
 const COMPANIES: [Kind; 2] = [Kind::Share, Kind::Receipt];
 
-/// The ranks of the best listings of a kind: from the first to before the second.
+/// The range of ranks (end excluded) of the best listings of a kind.
 fn best_of(kind: Kind) -> (u64, u64) {
     let [first, end] = [Rank::first_of, Rank::first_other_of].map(|rank| rank(kind as usize));
     (first.sort_key(0), end.sort_key(0))

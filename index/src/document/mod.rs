@@ -2,10 +2,10 @@
 //! documents. An engine that can compare whole words, without knowing how a text is cut into them,
 //! finds the same rows in the same order as a [`Catalogue`](crate::Catalogue).
 //!
-//! A document has the terms, keys and ranks that a part of an index has for the row; `stored` is
-//! the byte string from which its answers are written. `clauses` says which documents match a
-//! search, and which of them come first. `resolve` and `suggest` say what must be fetched for lists
-//! and suggestions, and decide with the same code as a catalogue.
+//! A document has the terms, keys and ranks that a part of an index has for the row. `stored` is
+//! its byte string, the source of its answers. `clauses` says which documents match a search, and
+//! which of them come first. `resolve` and `suggest` say what must be fetched for lists and
+//! suggestions, and decide with the same code as a catalogue.
 
 pub(crate) mod clauses;
 pub(crate) mod places;
@@ -40,16 +40,17 @@ pub struct Document {
     pub keys: BTreeSet<String>,
     /// The terms of its ticker, name, description and aliases, each once.
     pub words: BTreeSet<String>,
-    /// The ones among them that neither the ticker nor the name has.
+    /// The terms of `words` that only the description or an alias has.
     pub elsewhere: BTreeSet<String>,
     /// The short beginnings by which suggestions find it: up to three letters of the first word of
     /// its ticker and of its name. Only the best listings of some kinds have any.
     pub beginnings: BTreeSet<String>,
-    /// Its place in the order of a search without words: smaller ones first, equal ones by FIGI.
+    /// Its place in the order of a search without words. Smaller ranks come first; equal ranks are
+    /// ordered by FIGI.
     pub rank: u64,
     /// The ordinal of its importance, 0 for none; larger ones are more important.
     pub importance: u16,
-    /// The score of the rank, by which rows of one kind differ; smaller ones are better.
+    /// The part of the rank that orders rows of one kind; smaller scores are better.
     pub score: u32,
     /// The bytes that [`Stored::read`] takes.
     pub stored: Vec<u8>,
@@ -102,13 +103,13 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The importances of the generation, by which ranks and places are made of each other.
+    /// The importances of the generation. They convert ranks to places and back.
     ///
     /// # Errors
     /// [`Error::Damaged`] when they do not ascend.
     pub fn places(&self) -> Result<Places> {
         let bytes = self.generation.parts.first().map(|part| part.ranks.table().bytes().to_vec());
-        // A generation has a part: a build without instruments publishes nothing.
+        // A generation has at least one part: a build without instruments publishes nothing.
         let places = bytes.and_then(Places::of_bytes);
         let damaged = || Error::damaged(&self.generation.path, "its importances do not ascend");
         places.ok_or_else(damaged)
@@ -125,8 +126,8 @@ fn key(kind: KeyKind, text: &str) -> String {
     bounded_term(&format!("{}:{text}", kind.code()))
 }
 
-/// The text itself, or a hash of one that is too long. No other text is equal to a hash, since
-/// neither a term nor a key begins with its sign.
+/// The text itself, or a hash if the text is too long. No text equals a hash: neither a term nor a
+/// key begins with the first sign of a hash.
 pub fn bounded_term(text: &str) -> String {
     match text.len() <= TERM_BYTES_MAX {
         true => text.to_owned(),

@@ -7,14 +7,14 @@ use crate::part::ranks::rank::{RANK_BITS, Rank};
 use crate::query::Place;
 use crate::search::best::Tier;
 
-/// The distinct importances of a generation, which make ranks and places of each other.
+/// The distinct importances of a generation, which convert ranks to places and back.
 pub struct Places(Importances<Vec<u8>>);
 
-/// Where a page begins: after all documents of earlier tiers, of this tier those of smaller rank,
-/// and of this rank those up to a FIGI.
+/// The start of a page. The documents before it are those of earlier tiers; in this tier, those of
+/// smaller ranks; at this rank, those up to a FIGI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct After {
-    /// The number of the tier in [`Tier::ALL`]; a place of a foreign cursor may have a larger one.
+    /// The number of the tier in [`Tier::ALL`]. A forged cursor may have a larger number.
     pub tier: usize,
     /// The rank.
     pub rank: u64,
@@ -23,8 +23,8 @@ pub struct After {
 }
 
 impl Places {
-    /// The places of a generation with these bytes ([`Places::bytes`]); `None` when they are not
-    /// sound.
+    /// Reads the places of a generation from the bytes of [`Places::bytes`]; `None` when they are
+    /// invalid.
     pub fn of_bytes(bytes: Vec<u8>) -> Option<Self> {
         Importances::of_bytes(bytes).map(Self)
     }
@@ -44,7 +44,7 @@ impl Places {
         self.0.place(Rank::of_sort_key(rank).sort_key(tier as u64), figi)
     }
 
-    /// Where the page after a place begins.
+    /// The start of the page after a place.
     pub fn after(&self, place: Place) -> After {
         let (sort_key, figi) = self.0.after(place);
         let rank = Rank::of_sort_key(sort_key).sort_key(0);

@@ -1,5 +1,5 @@
-//! Resolves the identifiers of a list with documents: as `Catalogue::resolve`, but the caller
-//! fetches what the lookups find.
+//! Resolves the identifiers of a list with documents. It works as `Catalogue::resolve`, but the
+//! caller fetches the rows that the lookups find.
 
 use std::borrow::Borrow;
 use std::cell::OnceCell;
@@ -15,15 +15,15 @@ use crate::resolve::resolution::{Resolution, ResolveBounds};
 use crate::resolve::resolver::{Corrections, Readings, Resolver};
 use crate::search::{Hit, TooManyHits};
 
-/// The identifiers of a list, of which the lookups must be carried out.
+/// The identifiers of a list, before their lookups are carried out.
 pub struct ReadingLookups<'a, 'q> {
     questions: Vec<&'a Question<'q>>,
     policy: &'a Policy,
     bounds: ResolveBounds,
 }
 
-/// The identifiers of a list after they were decided. The corrections of those that were not found
-/// must still be looked up.
+/// The identifiers of a list after they were decided. For those that were not found, the
+/// corrections must still be looked up.
 pub struct CorrectionLookups {
     lookups: Vec<Lookup<'static>>,
     corrections: Corrections,
@@ -49,7 +49,8 @@ impl<'a, 'q> ReadingLookups<'a, 'q> {
         self.questions.iter().flat_map(|question| &question.lookups)
     }
 
-    /// The most rows of a lookup that must be fetched. Of one that finds more, none are.
+    /// The most rows that must be fetched for a lookup. When a lookup finds more, none must be
+    /// fetched.
     pub fn fetched_max(&self) -> usize {
         self.bounds.identifier_rows_max.min(self.bounds.rows_max)
     }
@@ -60,8 +61,8 @@ impl<'a, 'q> ReadingLookups<'a, 'q> {
     }
 
     /// Decides the questions. `found` has the rows that each lookup found, in any order, and their
-    /// number; more than [`ReadingLookups::fetched_max`] are only counted, and a lookup without an
-    /// item found none.
+    /// number; rows beyond [`ReadingLookups::fetched_max`] are only counted. A lookup for which
+    /// `found` has no item found none.
     ///
     /// # Errors
     /// [`TakesMore`] when that takes more work than the meter allows.
@@ -110,8 +111,8 @@ impl CorrectionLookups {
         &self.lookups
     }
 
-    /// The results, in the order of the questions. `found` says of each lookup whether any row has
-    /// its identifier and passes its filters; a lookup without an item found none.
+    /// The results, in the order of the questions. `found` says for each lookup whether any row has
+    /// its identifier and passes its filters. A lookup for which `found` has no item found none.
     pub fn finish(mut self, found: impl IntoIterator<Item = bool>) -> Vec<Resolution> {
         for ((place, lookup), is_found) in self.lookups.iter().enumerate().zip(found) {
             if is_found && self.corrections.wants(place) {
@@ -122,12 +123,12 @@ impl CorrectionLookups {
     }
 }
 
-/// A fetched row with what the policy asks about it.
+/// A fetched row, as the policy asks about it.
 struct FetchedRow<'a> {
     hit: Hit,
     stored: &'a Stored,
     vocabulary: &'a Vocabulary,
-    /// Its values that the vocabulary knows. They are decoded when the policy first asks.
+    /// The row's values that the vocabulary knows. They are decoded at the policy's first question.
     known: OnceCell<[Option<Known>; Property::COUNT]>,
 }
 

@@ -1,6 +1,6 @@
-//! An instrument as a byte string in a document, from which result rows and the whole instrument
-//! are read: its rank as `u64`, its importance as the bits of a number ([`NO_IMPORTANCE`] for
-//! none), its packed row (`part::rows::packed`), and the fields that the row lacks. Numbers are
+//! An instrument as a byte string in a document; result rows and the whole instrument are read from
+//! it. It holds the rank as `u64`, the importance as the bits of a number ([`NO_IMPORTANCE`] for
+//! none), the packed row (`part::rows::packed`), and the fields that the row lacks. Numbers are
 //! little-endian.
 
 use std::borrow::Cow;
@@ -18,10 +18,10 @@ use crate::search::{Hit, RowSource};
 const IMPORTANCE: usize = 8;
 const ROW: usize = IMPORTANCE + 8;
 
-/// The bits of no importance.
+/// The bits that stand for no importance.
 const NO_IMPORTANCE: u64 = u64::MAX;
 
-/// An instrument from a document, of which every byte was checked.
+/// An instrument from a document. Every byte was checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stored {
     bytes: Vec<u8>,
@@ -40,7 +40,7 @@ impl Stored {
         Ok(bytes)
     }
 
-    /// The instrument with these bytes; `None` when they are not whole.
+    /// Reads an instrument from these bytes; `None` when they are invalid.
     pub fn read(bytes: Vec<u8>) -> Option<Self> {
         let row = bytes.get(ROW..)?;
         let is_rank = Rank::is_sort_key(u64_at(&bytes, 0));
@@ -49,12 +49,12 @@ impl Stored {
         (is_rank && stored.decoded().is_some()).then_some(stored)
     }
 
-    /// The number of its bytes.
+    /// The size of the instrument in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Its result row.
+    /// The result row of the instrument.
     pub fn row(&self) -> Row<'_> {
         packed::row(&self.bytes[ROW..])
     }
@@ -64,17 +64,17 @@ impl Stored {
         self.decoded().expect("the bytes were checked")
     }
 
-    /// The number of its rank ([`Document::rank`](super::Document::rank)).
+    /// The rank of the instrument as a number ([`Document::rank`](super::Document::rank)).
     pub fn rank_number(&self) -> u64 {
         u64_at(&self.bytes, 0)
     }
 
-    /// Its rank.
+    /// The rank of the instrument.
     pub(crate) fn rank(&self) -> Rank {
         Rank::of_sort_key(u64_at(&self.bytes, 0))
     }
 
-    /// Its value of a property.
+    /// The instrument's value of a property.
     pub fn property(&self, property: Property) -> Option<String> {
         match Field::from_name(property.field_name()) {
             Some(field) => self.row().value(field).map(|value| value.to_string()),
@@ -100,8 +100,7 @@ impl fmt::Debug for Stored {
     }
 }
 
-/// The instruments that an answer was made of, in any order. A [`Hit`] of the answer is the place
-/// of one of them.
+/// The instruments of an answer, in any order. A [`Hit`] of the answer is the place of one of them.
 #[derive(Clone, Debug, Default)]
 pub struct Fetched(Vec<Stored>);
 

@@ -1,6 +1,6 @@
 //! Suggestions of documents. Another engine finds the candidates: by the keys of [`Clauses`], by
-//! [`Candidates::spelled`], and by the interpretations of [`Guesses`]. They are scored as rows of
-//! a catalogue are.
+//! [`Candidates::spelled`], and by the interpretations of [`Guesses`]. They are scored like the
+//! rows of a catalogue.
 //!
 //! [`Clauses`]: super::clauses::Clauses
 
@@ -23,11 +23,11 @@ use crate::suggest::spelled::{Spelled, spelled};
 use crate::suggest::stages::{Stage, Typed};
 use crate::suggest::{Interpretation, Matched, READ_MAX, Suggest};
 
-/// The documents that are read for each one that is wanted, when some of them may not fit.
+/// The number of documents to read for each one that is wanted, when some of them may not fit.
 const READ_FACTOR: usize = 4;
 
-/// The ways in which a text may be meant, one stage after the other: the plain ones, then those
-/// that are tried only when few documents were found.
+/// The possible meanings of a text, in stages: plain ones first, then guesses that are tried only
+/// when few documents were found.
 #[derive(Clone)]
 pub struct Guesses<'a> {
     question: &'a Suggest,
@@ -36,47 +36,49 @@ pub struct Guesses<'a> {
     stage: Stage,
 }
 
-/// A typed word as an interpretation takes it. A document holds it by its `terms`, by one of the
-/// `equivalents`, or by a term that is near to `text`.
+/// A typed word in an interpretation. A document holds the word by its `terms`, by one of the
+/// `equivalents`, or by a term that is similar to `text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedWord<'a> {
     /// The terms of the word itself.
     pub terms: WordTerms,
-    /// The terms that abbreviate it, or that it abbreviates.
+    /// The terms that abbreviate the word, or that the word abbreviates.
     pub equivalents: &'a [&'static str],
     /// The word, folded, without punctuation.
     pub text: &'a str,
     /// Whether a term may begin with the text, too.
     pub is_beginning: bool,
-    /// Whether it is a beginning of so few letters that many terms begin with it. Only one in the
-    /// ticker or the name fits.
+    /// Whether the text is so short that many terms begin with it. Then only a term of the ticker
+    /// or the name fits.
     pub is_short: bool,
-    /// The most typos by which a term, or its beginning when `is_beginning`, may differ from the
-    /// text: letters too many, too few or wrong, and two neighbours swapped.
+    /// The most typos by which a term may differ from the text; when `is_beginning`, by which the
+    /// beginning of a term may. A typo is a missing, extra or wrong letter, or a swap of two
+    /// neighbours.
     pub typos: usize,
-    /// Whether only the terms of the ticker and the name count, and not those of the description
-    /// and the aliases.
+    /// Whether only the terms of the ticker and the name count, not those of the description and
+    /// the aliases.
     pub is_of_name: bool,
 }
 
 /// The way in which a document was found for a suggestion.
 #[derive(Clone, Copy, Debug)]
 pub enum FoundBy<'a> {
-    /// The whole text is a number of it: [`Clauses::by_number`](crate::Clauses::by_number) or
+    /// The whole text is a number of the document:
+    /// [`Clauses::by_number`](crate::Clauses::by_number) or
     /// [`Clauses::figi`](crate::Clauses::figi).
     Number,
-    /// The whole text is its ticker, its name or a symbol of it:
+    /// The whole text is the ticker, the name or a symbol of the document:
     /// [`Clauses::exact`](crate::Clauses::exact), and, when
     /// [`Clauses::symbols_are_exact`](crate::Clauses::symbols_are_exact),
     /// [`Clauses::by_symbol`](crate::Clauses::by_symbol).
     Whole,
-    /// The whole text says its ticker: [`Candidates::spelled`].
+    /// The whole text spells out the ticker: [`Candidates::spelled`].
     Spelled,
-    /// It holds the words of an interpretation.
+    /// The document holds the words of an interpretation.
     Words(&'a Interpretation),
 }
 
-/// The documents that may be meant, and how well each of them fits.
+/// The documents that the text may mean, and how well each of them fits.
 pub struct Candidates<'a> {
     question: &'a Suggest,
     words: Vec<QueryWord>,
@@ -92,8 +94,8 @@ impl<'a> Guesses<'a> {
         Self { question, vocabulary, words, stage: Stage::Whole }
     }
 
-    /// The words of which [`Guesses::next`] may ask whether any document has them, each with
-    /// whether it asks for terms that begin with it.
+    /// The words whose existence [`Guesses::next`] may check. The flag of each says whether terms
+    /// that begin with the word count.
     pub fn asked(&self) -> impl Iterator<Item = (&str, bool)> {
         self.words.iter().flat_map(|word| {
             let text = &*word.word.squeezed;
@@ -102,11 +104,11 @@ impl<'a> Guesses<'a> {
         })
     }
 
-    /// The interpretations of the next stage, perhaps none; `None` after the last stage. `found`
-    /// is the number of candidates so far, of which `limit` are wanted. `has` answers
-    /// [`Guesses::asked`].
+    /// The interpretations of the next stage, perhaps none; `None` after the last stage. `found` is
+    /// the number of candidates so far, and `limit` the number that is wanted. `has` answers the
+    /// words of [`Guesses::asked`].
     ///
-    /// Of each interpretation, the first [`Interpretation::ROWS_MAX`] documents by rank and FIGI
+    /// For each interpretation, the first [`Interpretation::ROWS_MAX`] documents by rank and FIGI
     /// that pass the filters are enough.
     pub fn next(
         &mut self,
@@ -127,12 +129,12 @@ impl<'a> Guesses<'a> {
 }
 
 impl Interpretation {
-    /// The number of documents, the first by rank, that may fit an interpretation, and of those that
-    /// are looked at for the keys of a whole text.
+    /// The most documents, first by rank, that are examined for an interpretation, and for the keys
+    /// of a whole text.
     pub const ROWS_MAX: usize = READ_MAX;
 
-    /// The number of documents, the first by rank, among which those that fit are looked for. There
-    /// are more of them when a document with the words may not fit.
+    /// The most documents, first by rank, in which to look for those that fit. It is larger when a
+    /// document with the words may not fit.
     pub fn read_max(&self) -> usize {
         match self.words.iter().all(|word| word.is_held) {
             true => READ_MAX,
@@ -153,11 +155,11 @@ impl Interpretation {
         })
     }
 
-    /// When all words are short beginnings, the longest of them: only documents with it among their
-    /// [`beginnings`](crate::Document::beginnings) are looked for, and of these the ones that hold
-    /// the other words. If it is the only word, those with one of its terms or equivalents are, too;
-    /// and those with a term that begins with it, when there are filters, or no document has the
-    /// beginning.
+    /// The longest word, when all words are short beginnings. Then look only for documents that
+    /// have it among their [`beginnings`](crate::Document::beginnings) and that hold the other
+    /// words. If it is the only word, look also for documents with one of its terms or equivalents;
+    /// and for documents with a term that begins with it, if there are filters or if no document
+    /// has the beginning.
     pub fn beginning(&self) -> Option<&str> {
         match self.words.iter().all(is_short) {
             true => longest(&self.words),
@@ -165,19 +167,19 @@ impl Interpretation {
         }
     }
 
-    /// The exchange code that a document must have, since the last word is taken for it.
+    /// The exchange code that a document must have, because the last word is read as a code.
     pub fn exch_code(&self) -> Option<Known> {
         self.exch_code
     }
 
-    /// The points that it adds to those of a document. They are negative for a guess.
+    /// The points that the interpretation adds to those of a document. A guess has negative points.
     pub fn points(&self) -> i32 {
         self.points
     }
 }
 
 impl<'a> Candidates<'a> {
-    /// No candidates yet.
+    /// An empty set of candidates.
     pub fn new(question: &'a Suggest, vocabulary: &Vocabulary) -> Self {
         let Suggest { keywords, filters } = question;
         let spelled = spelled(keywords.text(), filters, vocabulary);
@@ -186,8 +188,8 @@ impl<'a> Candidates<'a> {
         Self { question, words, spelled, whole, fits: BTreeMap::new() }
     }
 
-    /// The keys of the tickers that the whole text says, with an exchange, a market sector or in
-    /// another spelling; and the filters that a document with the key must pass.
+    /// The keys of the tickers that the whole text spells out (with an exchange, with a market
+    /// sector, or in another spelling), each with the filters that its documents must pass.
     pub fn spelled(&self) -> impl Iterator<Item = (String, &Filters)> {
         self.spelled.iter().filter_map(|Spelled { ticker, filters }| {
             let ticker = IdType::Ticker.admit(ticker).ok()?;
@@ -205,8 +207,8 @@ impl<'a> Candidates<'a> {
         self.fits.is_empty()
     }
 
-    /// Adds a document, which passes the filters, and returns whether it fits. One that was found
-    /// in several ways is added for each.
+    /// Adds a document that passes the filters. Returns whether it fits. Call this once for each
+    /// way in which the document was found.
     ///
     /// # Panics
     /// When `rows` has no row of the hit.
@@ -228,8 +230,8 @@ impl<'a> Candidates<'a> {
         fit.is_some()
     }
 
-    /// One document of each security, the likeliest first, and at most `limit`, with the reasons
-    /// why it is suggested.
+    /// One document of each security, the likeliest first, at most `limit`; each with the reasons
+    /// for suggesting it.
     ///
     /// # Panics
     /// When `rows` has no row of a candidate.

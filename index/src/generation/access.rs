@@ -1,6 +1,6 @@
-//! The access that the files of an index give: at least that of its folder, whatever the umask is. So
-//! a server that may read the folder can read the index, and the owner of the folder can replace and
-//! remove every file.
+//! The access rights of the files of an index: at least those of its folder, whatever the umask is.
+//! So a server that may read the folder can read the index, and the owner of the folder can replace
+//! and remove every file.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use figdex_io::Owner;
 
-/// The bits of a mode that give access.
+/// The mode bits that grant access.
 const ACCESS: u32 = 0o777;
 
 /// Refuses root in a folder of another user.
@@ -24,14 +24,14 @@ pub(super) fn refuse_root(index: &Path) -> Result<()> {
     }
 }
 
-/// The permissions of a file that lacks some of an access. Access beyond it stays: the folder of the
-/// index bounds it anyway.
+/// The wider permissions for a file that lacks a right in `access`; `None` for a file that lacks
+/// none. Rights beyond `access` stay: the folder of the index limits them anyway.
 fn wider(metadata: &Metadata, access: u32) -> Option<Permissions> {
     let mode = metadata.mode() & ACCESS;
     (mode | access != mode).then(|| Permissions::from_mode(mode | access))
 }
 
-/// The access that the files of an index give: that of its folder.
+/// The access rights for the files of an index, taken from its folder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     owner: Owner,
@@ -61,7 +61,8 @@ impl Access {
     pub(super) fn give(self, file: &File) -> io::Result<()> {
         let metadata = file.metadata()?;
         if Owner::of(&metadata) != self.owner {
-            // Only root may give a file away, and only a member of the group to that group.
+            // Only root may change the owner of a file, and only a member of the group may give the
+            // file to that group.
             let given =
                 self.owner.take(file).or_else(|_| fchown(file, None, Some(self.owner.group)));
             given.or_else(|error| self.without_group(&metadata, &error))?;
@@ -72,8 +73,7 @@ impl Access {
         }
     }
 
-    /// Gives all files and folders in a folder, and the folder itself, the group and the access of
-    /// the folder of the index.
+    /// Gives the group and the access of the index folder to a folder and everything in it.
     ///
     /// # Errors
     /// When the system refuses.
@@ -105,8 +105,8 @@ impl Access {
         change().map_err(Error::io(path))
     }
 
-    /// A builder who is not a member of the folder's group keeps its own. That matters only if the
-    /// folder lets its group read, and the file does not let everybody.
+    /// A builder outside the folder's group keeps its own group on the files. That is an error only
+    /// if the folder lets its group read, and the file does not let everybody.
     fn without_group(self, file: &Metadata, error: &io::Error) -> io::Result<()> {
         match self.mode >> 3 & 0o4 & !(self.mode | file.mode()) {
             0 => Ok(()),

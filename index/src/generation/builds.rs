@@ -1,6 +1,6 @@
-//! The last builds of an index folder, in its file `builds.jsonl`, a line each: how each ended, when,
-//! and how much it differed from the generation before. A server shows the last one among its
-//! metrics, and a build compares its differences with those of earlier ones.
+//! The last builds of an index folder, in its file `builds.jsonl`, a line each: how each ended,
+//! when, and how much it differed from the generation before. A server shows the last build in its
+//! metrics, and a build compares its differences with those of earlier builds.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -15,16 +15,16 @@ use crate::error::{Error, Result};
 /// The name of the file in the folder of an index.
 const BUILDS: &str = "builds.jsonl";
 
-/// The name under which it is written before it is renamed.
+/// The name of the file until it is complete and renamed.
 const BUILDS_NEW: &str = "builds.jsonl.new";
 
 /// The most builds that the file keeps.
 const BUILDS_MAX: usize = 32;
 
-/// The longest reason that the file keeps of a build, in characters.
+/// The most characters of a failure reason that the file keeps.
 const REASON_CHARS_MAX: usize = 1_000;
 
-/// The most bytes of the file that are read: [`BUILDS_MAX`] lines, each with the longest reason,
+/// The most bytes that are read of the file: [`BUILDS_MAX`] lines, each with the longest reason,
 /// escaped, and half a kilobyte for the rest.
 const BYTES_MAX: u64 = (BUILDS_MAX * (REASON_CHARS_MAX * 12 + 512)) as u64;
 
@@ -32,14 +32,14 @@ const BYTES_MAX: u64 = (BUILDS_MAX * (REASON_CHARS_MAX * 12 + 512)) as u64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BuildResult {
-    /// It has not ended; or it was killed, and no build began since.
+    /// The build has not ended; or it was killed, and no build has begun since.
     #[default]
     Running,
-    /// It published a generation.
+    /// The build published a generation.
     Published,
-    /// Its dumps could be read, and were refused: too many rejected rows, or a guard.
+    /// The build could read its dumps and refused them: too many rejected rows, or a guard.
     Refused,
-    /// It could not be carried out.
+    /// The build failed for another reason.
     Failed,
 }
 
@@ -75,22 +75,22 @@ pub struct BuildRecord {
     pub differences: Option<Differences>,
 }
 
-/// The number of instruments that a build found different from the published generation.
+/// The differences that a build found between the published generation and the new one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Differences {
-    /// Instruments of the published generation.
+    /// The instruments of the published generation.
     pub instruments: u64,
-    /// Instruments that the new one did not have, without the expired ones.
+    /// The instruments that only the published generation has, without the expired ones.
     pub removed: u64,
-    /// Instruments that it did not have and that had expired.
+    /// The instruments that only the published generation has, and that had expired.
     pub expired: u64,
-    /// Instruments that were different.
+    /// The instruments that differ between the two.
     pub changed: u64,
 }
 
 impl BuildRecord {
-    /// The last builds of an index folder, the last one to end at the end. None when no build has
-    /// left a record there.
+    /// The last builds of an index folder, in the order in which they ended. Empty when no build
+    /// has left a record there.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Damaged`] when the file is too large or a line is not a record.
@@ -98,7 +98,7 @@ impl BuildRecord {
         let path = index.join(BUILDS);
         let file = match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            // A pipe would wait for ever.
+            // Opening a pipe would wait for ever.
             Ok(found) if !found.is_file() => {
                 return Err(Error::damaged(&path, "it is not a file".to_owned()));
             }
@@ -116,8 +116,8 @@ impl BuildRecord {
         records.map_err(|error| Error::damaged(&path, error.to_string()))
     }
 
-    /// Notes that this build of an index begins. Builds that have not ended were killed: the caller
-    /// has the lock of the index.
+    /// Records that this build of an index begins. Earlier builds without an end were killed: the
+    /// caller holds the lock of the index.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -131,7 +131,7 @@ impl BuildRecord {
         })
     }
 
-    /// Notes that this build has ended, whether it was noted that it began or not.
+    /// Records that this build has ended, even if its beginning was not recorded.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -170,13 +170,13 @@ fn change(index: &Path, change: impl FnOnce(&mut Vec<BuildRecord>)) -> Result<()
         fs::rename(&new, &path)
     };
     write().map_err(Error::io(&new)).inspect_err(|_| {
-        // Incomplete, it is useless.
+        // An incomplete file is useless.
         let _ = fs::remove_file(&new);
     })
 }
 
-/// Opens the new file and locks it: a build that fails before it has the lock of the index leaves a
-/// record too. Where the file system has no locks, nothing is locked.
+/// Opens the new file and locks it, since a build that fails before it has the lock of the index
+/// leaves a record too. Where the file system has no locks, nothing is locked.
 fn begin(new: &Path) -> io::Result<File> {
     loop {
         let file = File::options().create(true).truncate(false).write(true).open(new)?;

@@ -123,7 +123,7 @@ fn name_of(number: u64) -> String {
 }
 
 /// The lock of an index folder: one build at a time, across processes. The operating system
-/// releases it when its process dies.
+/// releases it when the process dies.
 #[derive(Debug)]
 pub struct BuildLock {
     index: PathBuf,
@@ -131,8 +131,8 @@ pub struct BuildLock {
 }
 
 impl BuildLock {
-    /// Locks the folder `index`, which is created if needed, and removes unfinished generations
-    /// of earlier builds. One that cannot be removed stays, with a warning.
+    /// Locks the folder `index`, which is created if needed, and removes unfinished generations of
+    /// earlier builds. A generation that cannot be removed stays, with a warning.
     ///
     /// # Errors
     /// [`Error::Locked`] while another build has the lock, [`Error::OfAnother`] and
@@ -161,7 +161,7 @@ impl BuildLock {
     /// The number of the next generation, and its new, empty folder.
     pub(crate) fn next_generation(&self) -> Result<(u64, PathBuf)> {
         let last = generations(&self.index)?.last().copied().unwrap_or(0);
-        // Unfinished ones are still there if they could not be removed.
+        // Unfinished generations that could not be removed are still there.
         let is_left = |number: u64| [NEW, OLD].iter().any(|end| self.path(number, end).exists());
         let number = (last + 1..).find(|number| !is_left(*number)).unwrap_or(u64::MAX);
         let path = self.path(number, NEW);
@@ -169,8 +169,8 @@ impl BuildLock {
         Ok((number, path))
     }
 
-    /// Gives the files of a generation that is about to be checked the access of the folder, so
-    /// that the server can read them whatever the umask of the builder is.
+    /// Gives the files of a generation, before it is checked, the access rights of the folder, so
+    /// that the server can read them whatever the builder's umask is.
     pub(crate) fn give_access(&self, generation: &Path) -> Result<()> {
         self.access()?.give_all(generation)
     }
@@ -183,12 +183,12 @@ impl BuildLock {
     /// generations stay; a server may still be opening the last of them.
     ///
     /// # Errors
-    /// Any failure before `CURRENT` is renamed: the folder has its unfinished name again then.
+    /// Any failure before `CURRENT` is renamed; the folder then has its unfinished name again.
     /// [`Error::Unconfirmed`] and [`Error::Unknown`] come later, and nothing is undone.
     pub(crate) fn publish(&self, number: u64, keep: usize) -> Result<()> {
         let before = match Publication::of(&self.index) {
             Ok(before) => before.generation,
-            // The first generation, or one that replaces a broken pointer.
+            // This is the first generation, or it replaces a broken pointer.
             Err(Error::NotAnIndex(_) | Error::Damaged { .. }) => number,
             Err(error) => return Err(error),
         };
@@ -197,7 +197,7 @@ impl BuildLock {
         let renamed = fs::rename(&new, &whole).map_err(Error::io(&new));
         let pointed = renamed.and_then(|()| sync(&self.index)).and_then(|()| self.point());
         if let Err(error) = pointed {
-            // The builder then removes the folder, under its unfinished name.
+            // The builder then removes the folder by its unfinished name.
             return Err(self.after_failure(number, error, || _ = fs::rename(&whole, &new)));
         }
         if let Err(error) = self.prune(number, before, keep) {
@@ -224,13 +224,13 @@ impl BuildLock {
         }
     }
 
-    /// Writes the new pointer next to the current one. No later step of publishing needs space on
+    /// Writes the new pointer next to the current one. Later steps of publishing need no space on
     /// the disk.
     pub(super) fn write_pointer(&self, number: u64) -> Result<()> {
         let new = self.index.join(CURRENT_NEW);
         let access = self.access()?;
         let write = || {
-            // One of another user could be removed, but not written.
+            // A pointer of another user can be removed, but not written.
             remove_if_there(&new)?;
             let mut file = File::create_new(&new)?;
             access.give(&file)?;
@@ -251,7 +251,7 @@ impl BuildLock {
     }
 
     /// Removes all generations except the published one and the last `keep` up to `before`, the
-    /// one that was published until now. Generations after `before` were rolled back.
+    /// number that was published until now. Generations after `before` were rolled back.
     fn prune(&self, published: u64, before: u64, keep: usize) -> Result<()> {
         let mut rest = generations(&self.index)?;
         rest.retain(|number| *number != published);
@@ -268,14 +268,14 @@ impl BuildLock {
         Ok(())
     }
 
-    /// Removes the stamp of a generation that is gone. A stamp that stays does not hold, and the
-    /// next build removes it.
+    /// Removes the stamp of a generation that is gone. If that fails, the stamp holds for nothing,
+    /// and the next build removes it.
     pub(crate) fn remove_stamp(&self, number: u64) {
         let _ = remove_if_there(&self.path(number, STAMP));
     }
 
-    /// Removes what a killed build had begun to write or to remove, stamps without a generation,
-    /// and stamps that a killed program had begun.
+    /// Removes the leftovers of killed programs (unfinished generations, pointers and stamps), and
+    /// stamps without a generation.
     fn remove_unfinished(&self) -> Result<()> {
         for entry in fs::read_dir(&self.index).map_err(Error::io(&self.index))? {
             let entry = entry.map_err(Error::io(&self.index))?;
@@ -314,8 +314,8 @@ pub(super) fn warn_of_leftover(path: &Path, error: &io::Error) {
     );
 }
 
-/// Opens the lock file, which is created if needed. One that the folder's owner may only read, since
-/// another user made it, locks as well.
+/// Opens the lock file, which is created if needed. A file that this user may only read, since
+/// another user created it, can be locked too.
 fn lock_file(index: &Path, path: &Path) -> io::Result<File> {
     match File::options().write(true).create_new(true).open(path) {
         Ok(file) => {
@@ -324,7 +324,7 @@ fn lock_file(index: &Path, path: &Path) -> io::Result<File> {
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             match File::options().write(true).open(path) {
-                // A lock of another user may be readable only, which is enough.
+                // Read access to another user's lock file is enough.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
                 opened => opened,
             }
@@ -333,8 +333,8 @@ fn lock_file(index: &Path, path: &Path) -> io::Result<File> {
     }
 }
 
-/// A program that this process is starting has a copy of the open file for a moment, and would hold
-/// the lock as long.
+/// Unlocks explicitly. A program that this process is starting has a copy of the open file for a
+/// moment, and would keep the lock for that long.
 impl Drop for BuildLock {
     fn drop(&mut self) {
         let _ = self.file.unlock();
@@ -346,7 +346,7 @@ pub(super) fn stamp_of(generation: &Path) -> PathBuf {
     generation.with_extension(&STAMP[1..])
 }
 
-/// Removes a file that another program may be removing too.
+/// Removes a file. Another program may remove it at the same time.
 pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -368,7 +368,8 @@ fn create_folder(path: &Path) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => {
             Err(Error::io(path)(error))
         }
-        // A folder whose name is not synced must not stay: the next call would not sync it.
+        // A folder whose name was not synced must not stay: the next call would find it and not
+        // sync it.
         _ => sync(above).inspect_err(|_| _ = fs::remove_dir(path)),
     }
 }

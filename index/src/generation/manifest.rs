@@ -2,8 +2,8 @@
 //! every file, so that an index of another format or a damaged one is refused, not misread.
 //!
 //! A manifest may come from a stranger. Its first line is the number of its format, in every
-//! format. Nothing else is read of another format; of this one, keys that are not known are refused,
-//! and so is a text that is larger than any that a build writes.
+//! format. If the format is not this one, nothing else is read. Unknown keys are refused, and so is
+//! a text that is larger than any that a build writes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,8 +19,8 @@ use super::names::{FileName, PartFolder, below};
 use crate::error::{Error, Result};
 use crate::instrument::vocabulary::{Property, Vocabulary};
 
-/// The number of the format that this version writes, the only one that it reads: an index is
-/// built again every night.
+/// The number of the format that this version writes and reads. It reads no other format: an index
+/// is built again every night.
 pub(crate) const FORMAT: u32 = 8;
 
 /// The most bytes of a manifest. A part takes 4.4 KB, so that 1.3 billion instruments take 370 KB;
@@ -28,12 +28,12 @@ pub(crate) const FORMAT: u32 = 8;
 /// format whose manifests are larger also needs another layout of the storage.
 pub const MANIFEST_BYTES_MAX: usize = 512 << 10;
 
-/// The most signs, which are the ASCII characters that are neither letters nor digits, in a manifest.
-/// The parser takes 236 bytes for each when the text between them is as short as can be. A part has
-/// 1,050.
+/// The most signs in a manifest. A sign is an ASCII character that is neither a letter nor a digit.
+/// With the shortest text between signs, the parser takes 236 bytes for each. A part has 1,050.
 pub(crate) const SIGNS_MAX: usize = 96 << 10;
 
-/// The most bytes of a file that describes a segment, which tantivy reads as a whole. They have 4 KB.
+/// The most bytes of a file that describes a segment. tantivy reads it as a whole. Usual files have
+/// 4 KB.
 const DESCRIPTION_BYTES_MAX: u64 = 256 << 10;
 
 /// The most bytes of the first line of a manifest.
@@ -51,27 +51,28 @@ const MANIFEST_CHECKSUM: &str = "manifest.toml.sha256";
 pub struct Manifest {
     /// The number of the index format.
     pub format: u32,
-    /// The version of the library that wrote it.
+    /// The version of the library that wrote the manifest.
     pub library: String,
-    /// The program that built it, with version and commit; empty when it is not known.
+    /// The program that built the generation, with version and commit; empty when unknown.
     #[serde(default)]
     pub program: String,
     /// The number of the generation in its index folder, larger than those of earlier ones.
     pub generation: u64,
-    /// The time when it was built, RFC 3339, UTC.
+    /// The time when the generation was built, RFC 3339, UTC.
     pub built_at: String,
-    /// The time when it was published in object storage, in the same form; `None` elsewhere.
+    /// The time when the generation was published in object storage, in the same form; `None`
+    /// elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
     /// The number of instruments.
     pub instruments: u64,
-    /// The significant bits that the index keeps of each importance, of 53, when there are more than
-    /// 65,535 different ones.
+    /// The significant bits, of 53, that the index keeps of each importance; set when there are
+    /// more than 65,535 different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance_bits: Option<u32>,
     /// The seed of the identifier directory's hash, hexadecimal.
     pub hash_seed: String,
-    /// The dumps it was built from, in the order given.
+    /// The dumps of the generation, in the order given.
     pub sources: Vec<SourceEntry>,
     /// The values of each enum-like property in the data and in the lists given at ingestion
     /// (contract 6.2), by the name of the property.
@@ -79,8 +80,8 @@ pub struct Manifest {
     /// The names of exchanges, by their codes, for people.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub exchanges: BTreeMap<String, String>,
-    /// The number of instruments that have a value in each column, by its name in a dump, without
-    /// empty columns. Empty when it is not known.
+    /// The number of instruments that have a value in each column, by the column's name in a dump,
+    /// without empty columns. The map is empty when the numbers are unknown.
     #[serde(default)]
     pub filled: BTreeMap<String, u64>,
     /// The parts, in FIGI order.
@@ -147,7 +148,8 @@ impl Manifest {
 
     pub(crate) fn read(generation: &Path) -> Result<Checksummed> {
         let path = generation.join(MANIFEST);
-        // One byte more than it may have, so that one that is too large is not read whole.
+        // Reads one byte more than the maximum, so that a manifest that is too large is not read
+        // whole.
         let file = File::open(&path).map_err(Error::io(&path))?.take(MANIFEST_BYTES_MAX as u64 + 1);
         let text = io::read_to_string(file).map_err(Error::io(&path))?;
         let manifest = Self::of_text(&text, &path)?;
@@ -159,7 +161,7 @@ impl Manifest {
         Ok(Checksummed { manifest, sha256 })
     }
 
-    /// The manifest that a text holds. Errors name it by `path`. The text is parsed once.
+    /// Parses a manifest, once. Errors name it by `path`.
     ///
     /// # Errors
     /// [`Error::ForeignFormat`], and [`Error::Damaged`] when it is not a manifest.
@@ -185,7 +187,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks the parts and files: each is there once, in order, and no sum of them overflows.
+    /// Checks the parts and files: each is listed once and in order, and no sum of their sizes
+    /// overflows.
     fn check_files(&self) -> Result<(), String> {
         let mut all: u64 = 0;
         for (number, part) in self.parts.iter().enumerate() {
@@ -258,7 +261,7 @@ impl Manifest {
 impl PartEntry {
     /// The path of its folder.
     pub fn path(&self, generation: &Path) -> PathBuf {
-        // Made of a number.
+        // The name is made of a number, so it is safe.
         generation.join(self.folder.to_string())
     }
 }
@@ -279,7 +282,7 @@ impl FileEntry {
         below(part, self.name.as_str())
     }
 
-    /// Reads the file and forgets it: the system keeps it in memory.
+    /// Reads the file and discards the bytes, so that the system has them in memory.
     pub(crate) fn read(&self, folder: &Path) -> Result<()> {
         let path = self.path(folder)?;
         read(&path, |_| ()).map_err(Error::io(&path))
@@ -300,7 +303,8 @@ impl FileEntry {
     }
 }
 
-/// Checks that a manifest is not larger than any that is written, before or instead of parsing it.
+/// Checks that a text is not larger than any manifest that is written. Runs before the text is
+/// parsed.
 fn check_size(text: &str) -> Result<(), String> {
     if text.len() > MANIFEST_BYTES_MAX {
         return Err(format!("it has more than {} KiB", MANIFEST_BYTES_MAX >> 10));
@@ -339,7 +343,7 @@ fn read(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 18];
     loop {
         let read = match file.read(&mut buffer) {
-            // A signal ended the call.
+            // A signal interrupted the call.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             read => read?,
         };

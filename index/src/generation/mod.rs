@@ -40,7 +40,7 @@ impl Generation {
         Self::of(path, manifest.manifest)
     }
 
-    /// As [`Generation::open`], but reads every file, whatever its stamp says.
+    /// As [`Generation::open`], but always reads every file, even with a stamp.
     ///
     /// # Errors
     /// As [`Generation::open`].
@@ -50,8 +50,8 @@ impl Generation {
         Self::of(path, manifest.manifest)
     }
 
-    /// As [`Generation::open_checked`], for one that is about to be published: a warning says when
-    /// it has no stamp.
+    /// As [`Generation::open_checked`], for a generation that is about to be published: warns when
+    /// no stamp could be written.
     ///
     /// # Errors
     /// As [`Generation::open`].
@@ -66,7 +66,7 @@ impl Generation {
         Self::of(path, manifest.manifest)
     }
 
-    /// Maps the files of a generation that are those of its manifest.
+    /// Maps the files of a generation. They must be those of its manifest.
     fn of(path: &Path, manifest: Manifest) -> Result<Self> {
         let vocabulary = manifest.vocabulary();
         let hash_seed = manifest.hash_seed(path)?;
@@ -123,15 +123,15 @@ impl Generation {
     }
 }
 
-/// Publishes the previous generation again. It is first verified, as a build verifies a new one.
-/// The generation that it replaces stays until the next build.
+/// Publishes the previous generation again. First verifies it, as a build verifies a new one. The
+/// generation that it replaces stays until the next build.
 ///
 /// # Errors
 /// [`Error::NothingBefore`] when no earlier generation was kept, and any error of opening and
 /// verifying it. After an error the published generation stays published, except after
 /// [`Error::Unconfirmed`] and perhaps [`Error::Unknown`].
 pub fn rollback(index: &Path) -> Result<Manifest> {
-    // Checked before the lock is taken, which would create the folder of a mistyped name.
+    // Checked before the lock is taken: taking the lock would create the folder of a mistyped name.
     Publication::of(index)?;
     let lock = BuildLock::acquire(index)?;
     // Read under the lock: a build may have published while this call waited to start.

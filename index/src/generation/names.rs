@@ -1,5 +1,5 @@
 //! The names of the folders and files of a generation. A manifest may come from a stranger, so a
-//! name is checked where it is read, by its type, and again where a path is made of it.
+//! name is checked twice: by its type when it is read, and again when a path is made of it.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -16,7 +16,7 @@ const MANAGED: &str = ".managed.json";
 /// The most bytes of the name of a file. The longest of this version has 42.
 const FILE_NAME_BYTES_MAX: usize = 100;
 
-/// The most characters of a refused name that a message repeats.
+/// The most characters of a refused name that a message shows.
 const SHOWN_CHARS_MAX: usize = 60;
 
 /// The name of the folder of a part: `part-` and the number of the part, such as `part-007`.
@@ -55,7 +55,7 @@ impl From<PartFolder> for String {
 }
 
 /// The name of a file in the folder of a part: words of letters and digits with dots between them,
-/// such as `rows.texts`; that of a file of the segment has `segment/` before it.
+/// such as `rows.texts`. A file of the segment has `segment/` before its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FileName(String);
@@ -117,7 +117,7 @@ fn shown(name: &str) -> String {
 /// The path of a file or folder directly in a folder.
 ///
 /// # Errors
-/// [`Error::Damaged`] unless the name is one component of a path, which adds exactly itself.
+/// [`Error::Damaged`] unless the name is exactly one ordinary component of a path.
 pub(crate) fn within(folder: &Path, name: &str) -> Result<PathBuf> {
     let mut components = Path::new(name).components();
     let is_plain = matches!(

@@ -1,5 +1,5 @@
 //! Taking in a generation that was published elsewhere. Its files are put into a folder next to the
-//! generations, in any order and over any number of attempts. When all of them are there they are
+//! generations, in any order and over any number of attempts. When all files are there, they are
 //! compared with the manifest, and the folder becomes the next generation of the index.
 
 use std::fs;
@@ -12,15 +12,15 @@ use super::manifest::{FileEntry, Manifest};
 use super::names::{below, within};
 use crate::error::{Error, Result};
 
-/// The prefix of the name of a folder whose generation is being received.
+/// The prefix of the folder name of a generation that is being received.
 const RECEIVING: &str = "receiving-";
 
 /// A file of a generation on this machine.
 #[derive(Clone, Debug)]
 pub struct LocalFile {
-    /// The folder of its part, then its name, with slashes.
+    /// The folder of its part and its name, with slashes.
     pub name: String,
-    /// Where it is.
+    /// Its path on this machine.
     pub path: PathBuf,
     /// Its size in bytes.
     pub bytes: u64,
@@ -47,7 +47,7 @@ fn files_of(manifest: &Manifest, folder: &Path) -> Result<Vec<LocalFile>> {
     files.collect()
 }
 
-/// The folder in which a generation is received, and where each of its files goes.
+/// The folder that receives a generation, and the path of each file in it.
 #[derive(Clone, Debug)]
 pub struct Receiving {
     /// The folder.
@@ -57,7 +57,7 @@ pub struct Receiving {
 }
 
 impl Manifest {
-    /// The name of each file, with the folder of its part before it.
+    /// The name of each file, after the folder of its part.
     pub fn files(&self) -> impl Iterator<Item = (String, &FileEntry)> {
         self.parts.iter().flat_map(|part| {
             part.files.iter().map(move |file| (format!("{}/{}", part.folder, file.name), file))
@@ -66,9 +66,8 @@ impl Manifest {
 }
 
 impl BuildLock {
-    /// The folder in which the generation of a manifest is received, with the folders of its parts.
-    /// Folders with another `name` are removed. What an earlier attempt put
-    /// into it stays.
+    /// Creates the folder that receives the generation of a manifest, with the folders of its
+    /// parts. Removes folders with another `name`. Files of an earlier attempt stay.
     ///
     /// # Errors
     /// When the folder cannot be made, and [`Error::Damaged`] when the manifest has a file outside
@@ -94,7 +93,8 @@ impl BuildLock {
         Ok(Receiving { folder, files })
     }
 
-    /// The files of all complete generations in the folder whose manifest can be read.
+    /// The files of all complete generations in the index folder. Generations whose manifest cannot
+    /// be read are left out.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -109,12 +109,12 @@ impl BuildLock {
         Ok(files)
     }
 
-    /// Publishes what was received into a folder as the next generation. All of its bytes are
-    /// compared with the manifest first. `keep` earlier generations stay.
+    /// Publishes the received folder as the next generation. First compares all of its bytes with
+    /// the manifest. `keep` earlier generations stay.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a file differs from the manifest, and all errors of publishing. The
-    /// generation that was published stays published then, and the folder is left as it is.
+    /// published generation then stays published, and the received folder stays as it is.
     pub fn take_in(&self, received: &Receiving, manifest: &Manifest, keep: usize) -> Result<u64> {
         let Receiving { folder: received, files } = received;
         for path in files {
@@ -127,14 +127,16 @@ impl BuildLock {
         let taken = || {
             fs::rename(received, &new).map_err(Error::io(received))?;
             self.give_access(&new)?;
-            // This compares all bytes, and stamps the files: the server then opens them at once. Bytes
-            // that fit their checksums may still be of a faulty builder, or of a hostile one.
+            // This compares all bytes and stamps the files, so that the server opens them without
+            // reading. Bytes that fit their checksums may still come from a faulty or hostile
+            // builder.
             let opened = catch_unwind(AssertUnwindSafe(|| Generation::open_new(&new).map(drop)));
             opened.unwrap_or_else(|_| Err(Error::damaged(&new, "opening it caused a panic")))?;
             self.publish(number, keep)
         };
         taken().map(|()| number).inspect_err(|_| {
-            // Nothing is there when the generation may be published all the same.
+            // If the generation may be published after all, `new` is gone, and both calls do
+            // nothing.
             let _ = fs::rename(&new, received).or_else(|_| fs::remove_dir(&new));
             self.remove_stamp(number);
         })

@@ -1,6 +1,6 @@
 //! Reading the files of a generation again while it is served, to find bytes that decayed on the
-//! disk: a stamp does not show them. The disk itself is read, not the memory in which the system
-//! keeps what was read before (open(2), `O_DIRECT`; posix_fadvise(2) where a file system has none).
+//! disk: a stamp does not show them. It reads the disk itself, not the page cache (open(2),
+//! `O_DIRECT`; posix_fadvise(2) where a file system has none).
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -18,13 +18,13 @@ use crate::error::{Error, Result};
 /// The number of bytes that are read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The alignment of memory and of places in a file that reads past the system's memory need.
+/// The alignment that reads past the page cache need, of memory and of offsets in a file.
 const ALIGNMENT: usize = 4096;
 
 impl Generation {
-    /// Reads every file from the disk and compares it with its checksum. `goes_on` is called with
-    /// the number of bytes after each piece, may wait, and ends this by `false`. Returns whether all
-    /// files were read.
+    /// Reads every file from the disk and compares it with its checksum. After each piece,
+    /// `goes_on` gets the number of bytes; it may wait, and ends the scrub by returning `false`.
+    /// Returns whether all files were read.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first file that differs, and [`Error::Io`].
@@ -45,7 +45,7 @@ impl Generation {
     }
 }
 
-/// The SHA-256 of a file; `None` when `goes_on` ended it.
+/// The SHA-256 of a file; `None` when `goes_on` returned `false`.
 fn digest(
     path: &Path,
     buffer: &mut [u8],
@@ -54,7 +54,7 @@ fn digest(
     let direct = File::options().read(true).custom_flags(OFlags::DIRECT.bits() as i32).open(path);
     let mut file = match direct {
         Ok(file) => file,
-        // A file system that keeps everything in memory, or that is on another machine.
+        // The file system keeps everything in memory, or is on another machine.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
             let file = File::open(path)?;
             fadvise(&file, 0, None, Advice::DontNeed)?;

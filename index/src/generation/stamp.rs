@@ -9,12 +9,12 @@
 //! change time. The change time is set by the system, at every change of content, size, mode,
 //! modification time or number of links, and no program can set it to a time of its choice. So a
 //! file that was changed or copied differs from its stamp, and the generation is read in full.
-//! Bytes that decay on the disk do not: only reading them shows that (`verify`).
+//! Bytes that decay on the disk leave the stamp valid: only reading finds them (`verify`).
 //!
 //! A stamp is never parsed. It holds if it equals, byte for byte, the stamp that would be made of
 //! the files now; anything else is the same as no stamp. A stamp that cannot be written, as in a
 //! folder that belongs to another user, is not an error: the next opening reads the bytes again. A
-//! build makes one in any case, and warns when it cannot.
+//! build always tries to write one, and warns when it cannot.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
@@ -49,8 +49,8 @@ pub(super) fn holds(generation: &Path, manifest: &Checksummed) -> bool {
     Files::of(generation, manifest).is_ok_and(|files| files.have_stamp(&stamp_of(generation)))
 }
 
-/// Reads all bytes of a generation, compares them with the manifest, and stamps the generation
-/// if it can. Returns the reason when it cannot.
+/// Reads all bytes of a generation, compares them with the manifest, and tries to stamp the
+/// generation. Returns the reason if it could not be stamped.
 ///
 /// # Errors
 /// When a file cannot be read or differs from the manifest. The generation loses its stamp then, so
@@ -93,9 +93,9 @@ fn files<'a>(
 
 /// The files of a generation as the file system describes them.
 struct Files {
-    /// The stamp that they would have.
+    /// The stamp that describes these files.
     stamp: String,
-    /// The device of all of them; `None` when there are several.
+    /// The device of all files; `None` when they are on several.
     device: Option<u64>,
     /// The latest change of a file.
     changed: Time,
@@ -113,8 +113,8 @@ impl Files {
                 return Err(io::Error::other("a file differs from the manifest"));
             }
             let (seconds, nanoseconds) = change_time(&metadata);
-            // Without the folder of the part: the manifest, whose checksum is above, has the files
-            // in this order.
+            // The line omits the folder of the part: the manifest, whose checksum is above, has the
+            // files in this order.
             let line = writeln!(
                 stamp,
                 "{} {} {} {seconds}.{nanoseconds:09} {}",
@@ -131,13 +131,13 @@ impl Files {
         Ok(Self { stamp, device, changed })
     }
 
-    /// Whether all of them changed at an earlier tick of the clock than this one.
+    /// Whether all files changed at an earlier tick of the clock than `time`.
     fn are_older_than(&self, time: Time) -> bool {
         self.changed < time
     }
 
     fn have_stamp(&self, path: &Path) -> bool {
-        // Not opened unless it is a file of the right size: opening a pipe would wait.
+        // Only a regular file of the right size is opened: opening a pipe would wait.
         let is_alike =
             |metadata: Metadata| metadata.is_file() && metadata.size() == self.stamp.len() as u64;
         fs::symlink_metadata(path).is_ok_and(is_alike)
@@ -145,7 +145,7 @@ impl Files {
     }
 }
 
-/// A stamp that is being made. Its temporary file is removed with it.
+/// A stamp that is being made. Dropping it removes its temporary file.
 struct New {
     path: PathBuf,
     file: File,
@@ -155,23 +155,23 @@ struct New {
 impl New {
     /// Creates the temporary file, and notes the files as they are before their bytes are read.
     ///
-    /// They must have changed before the temporary file was created. A change that comes after
-    /// the bytes were read then has a later time than the noted one, by the same clock, which is
-    /// that of the file system, however coarse it is. Otherwise a change within the same tick of
-    /// that clock would be missed. So this waits for the clock to tick, for at most [`TICK_MAX`].
+    /// The files must have changed at an earlier tick of the file system's clock than the temporary
+    /// file was created. Otherwise a change within the same tick, after the bytes were read, would
+    /// keep the noted change time and be missed. So this waits for the clock to tick, for at most
+    /// [`TICK_MAX`].
     ///
-    /// Several programs may stamp the same generation, and take this file from each other. It does
-    /// no harm: each line that they write is of a file whose bytes one of them has read.
+    /// Several programs may stamp the same generation and overwrite each other's temporary file.
+    /// This is harmless: each line describes a file whose bytes one of the programs has read.
     fn begin(stamp: &Path, generation: &Path, manifest: &Checksummed) -> io::Result<Self> {
         let before = Files::of(generation, manifest)?;
         let mut path = stamp.as_os_str().to_owned();
         path.push(NEW);
         let path = PathBuf::from(path);
-        // A program that was killed has left one.
+        // A killed program has left this file.
         remove_if_there(&path)?;
         let file = File::options().write(true).create_new(true).open(&path)?;
         let new = Self { path, file, before };
-        // The server must be able to read it, whoever makes it.
+        // The server must be able to read the file, even if another user makes it.
         if let Some(index) = generation.parent() {
             Access::of(index)?.give(&new.file)?;
         }
@@ -184,7 +184,7 @@ impl New {
     }
 
     /// Waits until the clock of the file system shows a later time than the last change of the
-    /// files. `now` is what it shows.
+    /// files. `now` is the current time of that clock.
     fn wait_for_a_tick(&self, mut now: Time) -> io::Result<()> {
         let start = Instant::now();
         while !self.before.are_older_than(now) {
@@ -195,7 +195,7 @@ impl New {
                 ));
             }
             thread::sleep(TICK_PAUSE);
-            // The change time becomes that of the clock, whatever the modification time is set to.
+            // The change time becomes that of the clock, whatever the new modification time is.
             self.file.set_modified(SystemTime::UNIX_EPOCH)?;
             now = change_time(&self.file.metadata()?);
         }
@@ -208,7 +208,8 @@ impl New {
         if after.stamp != self.before.stamp {
             return Err(io::Error::other("a file changed while it was read"));
         }
-        // Perhaps of another user, whose stamp the server can read, and not this one.
+        // The existing stamp may belong to another user and be readable by the server, unlike this
+        // one.
         if after.have_stamp(stamp) {
             return Ok(());
         }
@@ -219,7 +220,8 @@ impl New {
 
 impl Drop for New {
     fn drop(&mut self) {
-        // It has gone when the stamp was put in place. One that stays is removed by the next build.
+        // The file is gone if the stamp was put in place. If it cannot be removed, the next build
+        // removes it.
         let _ = remove_if_there(&self.path);
     }
 }

@@ -122,9 +122,9 @@ macro_rules! attributes {
 }
 
 attributes! {
-    /// The FIGI of the composite that links the venues of one market.
+    /// The FIGI of the composite, which links the venues of one market.
     CompositeFigi = "compositeFIGI", composite_figi: Figi in Row;
-    /// The FIGI of the share class that links the composites of all markets.
+    /// The FIGI of the share class, which links the composites of all markets.
     ShareClassFigi = "shareClassFIGI", share_class_figi: Figi in Row;
     /// Result field `ticker`, which idType `TICKER` finds.
     Ticker = "ticker", ticker: Text in Row;
@@ -136,15 +136,15 @@ attributes! {
     Strike = "strike", strike: Number in Extras;
     /// The units of the underlying in one contract.
     ContractSize = "contractSize", contract_size: Number in Extras;
-    /// The interest in per cent a year.
+    /// The interest in per cent per year.
     Coupon = "coupon", coupon: Number in Extras;
-    /// The last day of an option, a warrant or a future.
+    /// The expiration day of an option, a warrant or a future.
     Expiration = "expiration", expiration: Date in Extras;
     /// The day on which a bond or a pool is paid back.
     Maturity = "maturity", maturity: Date in Extras;
     /// Whether it is listed on an exchange. Unknown counts as listed.
     Listed = "listed", listed: Flag in Extras;
-    /// The text that replaces attributes which are not available (contract 12.4).
+    /// The text that replaces unavailable attributes (contract 12.4).
     Metadata = "metadata", metadata: Text in Row;
     /// Result field `uniqueID` of v2 and v1.
     UniqueId = "uniqueID", unique_id: Text in Row;
@@ -152,8 +152,8 @@ attributes! {
     UniqueIdFutOpt = "uniqueIDFutOpt", unique_id_fut_opt: Text in Row;
     /// Further texts whose words a search finds.
     Alias = "alias", alias: Texts in Extras;
-    /// The importance that the operator gives it, by which a search orders (contract 10.8). An
-    /// index of more than 65,535 different ones keeps the first bits of each.
+    /// The importance from the operator, which orders a search (contract 10.8). An index with more
+    /// than 65,535 different importances keeps only the first bits of each.
     Importance = "importance", importance: Importance in Ranks;
 }
 

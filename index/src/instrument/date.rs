@@ -15,13 +15,13 @@ pub struct Date(civil::Date);
 pub struct DateError;
 
 impl Date {
-    /// The date of a year, month and day; `None` when the calendar does not have it.
+    /// The date with this year, month and day; `None` when the calendar does not have it.
     pub fn new(year: i16, month: u8, day: u8) -> Option<Self> {
         let date = civil::Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
         (0..=9999).contains(&year).then_some(Self(date))
     }
 
-    /// The date of a text in the form YYYY-MM-DD (contract 6.13).
+    /// Parses a date of the form YYYY-MM-DD (contract 6.13).
     ///
     /// # Errors
     /// [`DateError`] for any other text, and for a day that the calendar does not have.

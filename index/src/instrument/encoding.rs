@@ -23,7 +23,7 @@ struct Reader<'a> {
     field: u32,
 }
 
-/// The place of the presence bits: after the FIGI.
+/// The place of the presence bits, right after the FIGI.
 const PRESENT: std::ops::Range<usize> = 8..12;
 
 impl Instrument {
@@ -68,8 +68,8 @@ impl Instrument {
         out[start..][PRESENT].copy_from_slice(&present.to_le_bytes());
     }
 
-    /// The instrument that [`Instrument::encode`] wrote. `None` when the bytes cannot be
-    /// decoded; not every change of a byte is noticed.
+    /// Decodes an instrument that [`Instrument::encode`] wrote. `None` when the bytes cannot be
+    /// decoded; some changed bytes are not noticed.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (figi, rest) = bytes.split_first_chunk()?;
         let (present, rest) = rest.split_first_chunk()?;
@@ -124,7 +124,8 @@ impl Writer<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next field: `Some(None)` when it is not present, `None` when its bytes are cut.
+    /// Takes the next field: `Some(None)` when it is not present, `None` when its bytes are cut
+    /// off.
     fn field<T>(&mut self, take: impl FnOnce(&mut &'a [u8]) -> Option<T>) -> Option<Option<T>> {
         let present = self.present & 1 << self.field != 0;
         self.field += 1;
@@ -132,7 +133,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends a number, seven bits a byte, the lowest first; the high bit marks that more follow.
+/// Appends a number, seven bits per byte, the lowest bits first. The high bit of a byte marks that
+/// more bytes follow.
 pub(crate) fn put_number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -153,7 +155,7 @@ fn take<const COUNT: usize>(bytes: &mut &[u8]) -> Option<[u8; COUNT]> {
     Some(*taken)
 }
 
-/// Takes a number below 2^35 off the front; `None` when it is cut or longer.
+/// Takes a number below 2^35 off the front; `None` when it is cut off or larger.
 pub(crate) fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     let mut number = 0;
     for shift in (0..u32::BITS).step_by(7) {
@@ -166,7 +168,7 @@ pub(crate) fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
-/// Takes a text off the front; `None` when it is cut or not UTF-8.
+/// Takes a text off the front; `None` when it is cut off or not UTF-8.
 pub(crate) fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     let length = take_number(bytes)?;
     let (text, rest) = bytes.split_at_checked(length)?;

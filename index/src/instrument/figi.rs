@@ -29,7 +29,7 @@ pub enum FigiError {
 }
 
 impl Figi {
-    /// The FIGI of a text, in any letter case.
+    /// Parses a FIGI, in any letter case.
     ///
     /// # Errors
     /// The first rule of a FIGI that the text breaks.
@@ -78,7 +78,7 @@ impl Figi {
     pub fn to_chars(self) -> [u8; FIGI_CHARS] {
         let mut characters = [0; FIGI_CHARS];
         let mut number = self.0;
-        // Two characters at a time take half the divisions, each by a constant.
+        // Two characters at a time need half the divisions, each by a constant.
         for pair in characters.as_chunks_mut().0.iter_mut().rev() {
             *pair = PAIRS[(number % PAIRS.len() as u64) as usize];
             number /= PAIRS.len() as u64;

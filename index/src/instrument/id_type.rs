@@ -1,8 +1,8 @@
 //! The idTypes of mapping jobs, and the form that the values of each must have (contract,
 //! chapter 5).
 //!
-//! A value that was admitted is an [`IdValue`], in the spelling under which the index keeps it,
-//! so that a lookup compares bytes.
+//! An admitted value is an [`IdValue`] in the spelling of the index, so that a lookup compares
+//! bytes.
 
 use std::borrow::Cow;
 
@@ -112,8 +112,8 @@ pub struct IdValue<'a> {
 pub struct FormError(pub IdType);
 
 impl IdType {
-    /// The value of a text. Letter case is ignored and blanks around the text are dropped;
-    /// blanks inside count (contract 5.1).
+    /// Admits a text as a value of this idType. Letter case is ignored and blanks around the text
+    /// are dropped; blanks inside count (contract 5.1).
     ///
     /// # Errors
     /// [`FormError`] when the text is not of the form of this idType.
@@ -121,8 +121,8 @@ impl IdType {
         let text = text.trim();
         if !text.is_empty() && text.len() <= ID_VALUE_BYTES_MAX {
             let value = upper(text);
-            // A few letters have more bytes in upper case. An admitted value must be admitted
-            // again, so that its upper case must be short enough too.
+            // A few letters have more bytes in upper case. The upper case must also be short
+            // enough, since an admitted value must be admitted again.
             if value.len() <= ID_VALUE_BYTES_MAX && self.form().fits(value.as_bytes()) {
                 return Ok(IdValue { id_type: self, text: value });
             }
@@ -130,20 +130,20 @@ impl IdType {
         Err(FormError(self))
     }
 
-    /// The value of an integer, given as its decimal digits (contract 5.3).
+    /// Admits an integer, given as its decimal digits (contract 5.3).
     ///
     /// # Errors
     /// [`FormError`] when the digits are not of the form of this idType.
     pub fn admit_integer(self, decimal: &str) -> Result<IdValue<'static>, FormError> {
-        // The digits may be as long as a body: they are not copied before they are judged.
+        // The digits may be as long as a body: their length is checked before they are copied.
         if decimal.len() > ID_VALUE_BYTES_MAX {
             return Err(FormError(self));
         }
         self.admit(&self.padded(Cow::Borrowed(decimal))).map(IdValue::into_owned)
     }
 
-    /// The digits of an integer, with zeros in front where this idType has a fixed length and the
-    /// digits are fewer (contract 5.3).
+    /// The digits of an integer. If this idType has a fixed length and there are fewer digits,
+    /// zeros are added in front (contract 5.3).
     pub fn padded(self, decimal: Cow<'_, str>) -> Cow<'_, str> {
         let length = match self.form() {
             Form::Sedol => 7,
@@ -158,7 +158,7 @@ impl IdType {
         }
     }
 
-    /// The form of its values, for people.
+    /// The form of the idType's values, for people.
     pub(crate) fn form_in_words(self) -> &'static str {
         match self.form() {
             Form::Isin => "two letters, nine letters or digits, and a check digit",

@@ -1,21 +1,21 @@
-//! The importance of an instrument: a number of the operator's choice, such as the market
-//! capitalisation, by which a search puts the larger first (contract 10.8).
+//! The importance of an instrument: a number that the operator chooses, such as the market
+//! capitalisation. A search puts larger importances first (contract 10.8).
 
 use std::fmt;
 
-/// A finite number from 0 on. Larger ones are more important.
+/// A finite number that is not negative. Larger numbers are more important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Importance(u64);
 
 impl Importance {
-    /// The importance of a number; `None` for a negative one, an infinite one and NaN.
+    /// Makes an importance; `None` for a negative number, infinity and NaN.
     pub fn new(number: f64) -> Option<Self> {
-        // Of numbers from 0 on, larger ones have larger bits. -0 becomes 0.
+        // Among numbers from 0 on, a larger number has larger bits. -0 becomes 0.
         (number.is_finite() && number >= 0.0).then(|| Self((number + 0.0).to_bits()))
     }
 
-    /// The importance with these bits, as [`Importance::to_bits`] returns them; `None` for bits
-    /// of another number.
+    /// The importance with these bits ([`Importance::to_bits`]); `None` when the bits are those of
+    /// an invalid number.
     pub fn from_bits(bits: u64) -> Option<Self> {
         Self::new(f64::from_bits(bits)).filter(|importance| importance.0 == bits)
     }

@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Bond,
     Option,
     Future,
-    /// The data do not say.
+    /// Unknown: the data do not show the kind.
     Other,
 }
 
@@ -95,8 +95,8 @@ impl Kind {
             }
             None => {}
         }
-        // An equity. Dumps call depositary receipts shares, and leave the type of many rows
-        // blank: then the name decides.
+        // The instrument is an equity. Dumps call depositary receipts shares, and leave the type of
+        // many rows blank. Then the name decides.
         let name = instrument.name.as_deref().unwrap_or_default();
         let named = words(name).find_map(|word| word.pieces().find_map(Self::named_by));
         match named {

@@ -5,7 +5,7 @@ use super::figi::Figi;
 /// The level of an instrument, which follows from its own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Its FIGI is its composite FIGI: it stands for all venues of a market.
+    /// Its FIGI is its composite FIGI: it represents all venues of a market.
     Composite,
     /// It has another composite FIGI: it is traded at one venue.
     Venue,

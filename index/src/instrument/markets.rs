@@ -1,7 +1,7 @@
 //! The countries of exchange codes, to rank a listing on its home market first.
 //!
-//! Dumps give exchange codes but no countries, so that the table is part of the program. The
-//! country of a code that the table lacks is unknown, and its rows rank a little lower.
+//! Dumps give exchange codes but no countries, so the table is part of the program. For a code that
+//! the table lacks, the country is unknown, and rows with that code rank a little lower.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,8 +12,8 @@ use iso_currency::Currency;
 /// venues.
 const MARKETS: &str = include_str!("markets.txt");
 
-/// The codes of off-exchange trade reporting and of trading platforms without listings: a
-/// share that is traded there is listed elsewhere.
+/// The codes of off-exchange trade reporting and of trading platforms without listings: a share
+/// that is traded there has its listing elsewhere.
 const REPORTING: &str = "A0 B1 B2 B3 B4 BY E1 E2 EB EE EF EM EN EO EP ES EU EX EZ G4 GK HE I2 \
     KO L1 L3 LD M0 MT NQ NR OF P2 PX QM QX S1 S2 S4 SH T1 T2 TQ WT X1 X2 X9 XA XB XC XD XE XF XG \
     XH XI XJ XK XL XM XN XO XP XQ XR XS XT XU XV XW XX XY XZ Z1 Z2";
@@ -33,17 +33,17 @@ static COUNTRIES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 /// The market of a listing, compared with the security's home market.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Market {
-    /// It is in the country of the ISIN.
+    /// The listing is in the country of the ISIN.
     Home,
-    /// Its country, or the home country, is not known.
+    /// The country of the listing, or the home country, is unknown.
     Unknown,
-    /// It is in another country.
+    /// The listing is in another country.
     Foreign,
-    /// It is one of the codes in [`REPORTING`].
+    /// The exchange code is one of [`REPORTING`].
     Reporting,
 }
 
-/// The market of a row, from its exchange code, currency and ISIN as far as they are known.
+/// The market of a row, derived from its exchange code, currency and ISIN as far as they are known.
 pub(crate) fn market(
     exch_code: Option<&str>,
     currency: Option<&str>,

@@ -33,8 +33,8 @@ impl Instrument {
         self.properties[property as usize].as_deref()
     }
 
-    /// Whether it is found only with `includeUnlistedEquities`: an equity that the data call
-    /// not listed (contract 6.9).
+    /// Whether only questions with `includeUnlistedEquities` find the instrument: it is an equity
+    /// that the data mark as not listed (contract 6.9).
     pub fn is_unlisted_equity(&self) -> bool {
         self.listed == Some(false) && self.property(Property::MarketSecDes) == Some(EQUITY)
     }
@@ -64,12 +64,12 @@ impl Instrument {
         texts.into_iter().flatten().chain(&self.alias).map(String::as_str)
     }
 
-    /// The idTypes and idValues by which a mapping job finds it, except its own FIGI: the index
-    /// is sorted by FIGI, so that no directory is needed. A pair may come twice.
+    /// The idTypes and idValues by which a mapping job finds the instrument. Its own FIGI is left
+    /// out: the index is sorted by FIGI and needs no directory for it. A pair may come twice.
     pub fn keys(&self) -> impl Iterator<Item = IdValue<'_>> {
         let composite = self.composite_figi.map(IdValue::composite);
         let share_class = self.share_class_figi.map(IdValue::share_class);
-        // No job can ask for a ticker that is too long to be admitted.
+        // A ticker that is too long to be admitted is left out: no job can ask for it.
         let ticker = self.ticker.as_deref().and_then(|text| IdType::Ticker.admit(text).ok());
         let given = self.identifiers.iter().filter(|value| value.id_type() != IdType::BbGlobal);
         let own = composite.into_iter().chain(share_class).chain(ticker);
@@ -86,9 +86,9 @@ impl Instrument {
         self.identifiers.iter().filter(move |value| value.id_type() == id_type)
     }
 
-    /// Merges a later row of the same instrument: `later` fills unknown fields and wins where
-    /// the two differ. All identifiers of an idType are replaced together, and so are all
-    /// aliases. `changed` is called for every field whose value changes.
+    /// Merges a later row of the same instrument: `later` fills unknown fields and wins where the
+    /// two differ. The identifiers of one idType are replaced as a whole, and so are the aliases.
+    /// `changed` is called for every field whose value changes.
     pub fn update(&mut self, mut later: Self, mut changed: impl FnMut(Change<'_>)) {
         debug_assert_eq!(self.figi, later.figi);
         let mut wins = |field, mine: Option<ColumnValue<'_>>, later: Option<ColumnValue<'_>>| {
@@ -118,7 +118,7 @@ impl Instrument {
     }
 }
 
-/// A field of an instrument whose value a later row changed.
+/// A change of one field by a later row.
 pub struct Change<'a> {
     /// The name of the field in a result row, or of the idType.
     pub field: &'static str,

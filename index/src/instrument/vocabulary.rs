@@ -1,8 +1,8 @@
 //! The enum-like properties and the values that each may have.
 //!
-//! The allowed set unites the values in the data, the lists given at ingestion and the fixed
-//! values (contract 6.2). A value that was admitted is a [`Known`]. Filters take nothing else,
-//! so that no unchecked text gets into a question.
+//! The allowed set unites the values in the data, the lists given at ingestion and the fixed values
+//! (contract 6.2). An admitted value is a [`Known`]. Filters accept nothing else, so no unchecked
+//! text gets into a question.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -102,8 +102,7 @@ const STATE_CODES: &str = "AB AC AH AK AL AM AR AS AT AZ BC BJ CA CB CO CQ CT CZ
 
 /// A value that its property may have, in one vocabulary.
 ///
-/// It is a place in that vocabulary's list, so that it has no meaning for another
-/// generation.
+/// It is a position in that vocabulary's list, so it is meaningless for another generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Known {
     property: Property,
@@ -135,8 +134,7 @@ struct List {
 }
 
 impl Vocabulary {
-    /// The vocabulary of the fixed values and the given ones. A value that comes twice counts
-    /// once.
+    /// The vocabulary of the fixed values and the given ones. Repeated values count once.
     pub fn new(values: impl IntoIterator<Item = (Property, String)>) -> Self {
         let mut sets = Property::ALL.map(|property| {
             property.fixed().into_iter().map(String::from).collect::<BTreeSet<_>>()
@@ -152,8 +150,8 @@ impl Vocabulary {
         self.lists[property as usize].values.iter().map(|value| &**value)
     }
 
-    /// The value as filters take it, if `property` may have it. Letter case counts: `GBP` and
-    /// `GBp` are two currencies.
+    /// Admits a value, if `property` may have it. Letter case counts: `GBP` and `GBp` are two
+    /// currencies.
     pub fn admit(&self, property: Property, value: &str) -> Option<Known> {
         let ordinal = *self.lists[property as usize].ordinals.get(value)?;
         Some(Known { property, ordinal })
@@ -167,7 +165,7 @@ impl Vocabulary {
     /// The text of a value that this vocabulary admitted.
     ///
     /// # Panics
-    /// When `known` is of another, longer vocabulary.
+    /// When `known` is from another, longer vocabulary.
     pub fn text(&self, known: Known) -> &str {
         self.value(known.property, known.ordinal())
     }

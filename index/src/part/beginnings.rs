@@ -1,10 +1,9 @@
-//! The best rows of each beginning of one to three letters, for suggestions (engine 7). The
-//! shortest beginnings fit too many words to look them all up for each question, so that the
-//! build does it once.
+//! The best rows of each beginning of one to three letters, for suggestions (engine 7). Short
+//! beginnings fit too many words to look up for each question, so the build looks them up once.
 //!
-//! Two files: `suggest.beginnings`, for each beginning, ascending, its UTF-8 bytes padded with
-//! zeros to 12, then the place of its first row in the other file as `u32`, and one entry more
-//! to end the table; `suggest.rows`, positions in the order of ranks as `u32`.
+//! Two files. `suggest.beginnings` has an entry for each beginning, ascending: its UTF-8 bytes
+//! padded with zeros to 12, then the place of its first row in the other file as `u32`; one more
+//! entry ends the table. `suggest.rows` has positions in the order of ranks as `u32`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,8 +27,8 @@ const KEY_BYTES: usize = 4 * SHORT_CHARS_MAX;
 
 const ENTRY_BYTES: usize = KEY_BYTES + 4;
 
-/// The most rows that are kept of a beginning: a page of suggestions, and some more because
-/// filters take rows away.
+/// The most rows that are kept for a beginning: a page of suggestions, and some more because
+/// filters remove rows.
 const ROWS_MAX: usize = 64;
 
 /// The table of one part.
@@ -55,7 +54,7 @@ impl Beginnings {
     }
 
     /// The positions of the best rows whose ticker or name begins with `beginning`, ascending.
-    /// There are none when it has more than [`SHORT_CHARS_MAX`] letters.
+    /// Empty for a beginning of more than [`SHORT_CHARS_MAX`] letters.
     pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
         let rows = key(beginning).and_then(|key| {
             let count = self.count();
@@ -138,9 +137,9 @@ pub(crate) fn write(part: &Path) -> Result<()> {
     write_file(&part.join(ROWS), &positions)
 }
 
-/// Whether rows of a rank are found by short beginnings: only the best listing of a security, since
-/// the others would be the same suggestion, and no options, bonds and the like, since thousands of
-/// them share one name.
+/// Whether short beginnings find rows of this rank. They find only the best listing of a security,
+/// since the other listings would be the same suggestion. They find no options, bonds and the like,
+/// since thousands of those share one name.
 pub(crate) fn is_kept(rank: Rank) -> bool {
     rank.is_best() && !rank.kind().ends()
 }
@@ -150,7 +149,7 @@ pub(crate) fn first_word(text: &str) -> Option<String> {
     words(text).map(|word| word.squeezed()).find(|word| word != "the")
 }
 
-/// The beginnings of a word of up to [`SHORT_CHARS_MAX`] letters.
+/// The beginnings of a word, from one to [`SHORT_CHARS_MAX`] letters.
 pub(crate) fn short_beginnings(word: &str) -> impl Iterator<Item = &str> {
     let letters = word.char_indices().take(SHORT_CHARS_MAX);
     letters.map(|(end, letter)| &word[..end + letter.len_utf8()])

@@ -1,10 +1,10 @@
-//! The fields of an instrument that cannot be rebuilt from its row: identifiers as texts,
-//! aliases, numbers, dates and the remaining properties. They are read to export, verify or
-//! count the instruments of an index and to show one in full, never to find anything.
+//! The fields of an instrument that cannot be rebuilt from its row: identifiers as texts, aliases,
+//! numbers, dates and the remaining properties. They serve to export, verify or count the
+//! instruments of an index, and to show one in full. They are never used to find anything.
 //!
-//! Two files: `extras.blocks`, zstd frames of [`BLOCK`] instruments each, every instrument
-//! encoded without the fields of its row, after its length as `u32`; `extras.starts`, the start
-//! of each block and the end of the last one, as `u64`. Numbers are little-endian.
+//! Two files, with little-endian numbers. `extras.blocks` has zstd frames of [`BLOCK`] instruments
+//! each; an instrument is its length as `u32`, then its encoding without the fields of its row.
+//! `extras.starts` has the start of each block and the end of the last one, as `u64`.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ const STARTS: &str = "extras.starts";
 /// The instruments in a block. Neighbours are alike, so that a block compresses well.
 const BLOCK: usize = 1024;
 
-/// The compression level of zstd: higher ones gain a few per cent and slow the build down.
+/// The compression level of zstd. Higher levels save a few per cent and slow the build down.
 const LEVEL: i32 = 1;
 
 /// Writes the extras of one part, in FIGI order.
@@ -119,8 +119,8 @@ impl Extras {
         Ok(())
     }
 
-    /// The instrument of a DocId, with only its extras filled in. It unpacks a whole block,
-    /// which takes a few tenths of a millisecond.
+    /// The instrument of a DocId, with only its extras filled in. Unpacks a whole block, which
+    /// takes a few tenths of a millisecond.
     ///
     /// # Errors
     /// [`Error::Damaged`] when the block cannot be decoded.
@@ -155,7 +155,7 @@ fn damaged(part: &Path) -> Error {
 }
 
 impl Instrument {
-    /// Fills in the fields that its row holds.
+    /// Fills in the fields from the instrument's row.
     pub(crate) fn complete(&mut self, row: &Row<'_>) {
         let owned = |text: Option<Text<'_>>| text.map(|text| text.to_string());
         self.composite_figi = row.composite_figi();

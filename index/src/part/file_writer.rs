@@ -21,7 +21,7 @@ impl FileWriter {
         Self::with_buffer(path, BUFFER_BYTES)
     }
 
-    /// Creates the file, which must not exist, with a buffer of that size.
+    /// Creates the file, which must not exist, with a buffer of `buffer_bytes`.
     pub(crate) fn with_buffer(path: PathBuf, buffer_bytes: usize) -> Result<Self> {
         let file = File::create_new(&path).map_err(Error::io(&path))?;
         Ok(Self { path, file: BufWriter::with_capacity(buffer_bytes, file) })
@@ -35,7 +35,7 @@ impl FileWriter {
         }
     }
 
-    /// Writes the rest of the buffer. A writer that is dropped without this call may lose it.
+    /// Writes the rest of the buffer. Without this call, a dropped writer may lose it.
     pub(crate) fn finish(self) -> Result<()> {
         let Self { path, file } = self;
         file.into_inner().map_err(|error| Error::io(&path)(error.into_error()))?;

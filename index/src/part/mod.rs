@@ -1,8 +1,8 @@
 //! A part of a generation: one range of FIGIs, as a tantivy segment and its companions.
 //!
-//! All of them are in FIGI order, so that a DocId is the place of an instrument in each
-//! (engine 1). Each companion has a writer for the build, a reader over mapped files, and a
-//! `verify` for what a checksum does not show.
+//! The segment and the companions are in FIGI order, so a DocId is the place of an instrument in
+//! all of them (engine 1). Each companion has a writer for the build, a reader over mapped files,
+//! and a `verify` for faults that a checksum does not show.
 //!
 //! Imports: `mod → beginnings → {extras, ranks} → {rows, identifiers, bitmaps, numbers,
 //! segment}`, and `file_writer` serves all.
@@ -48,23 +48,23 @@ pub(crate) struct Part {
     pub(crate) numbers: Numbers,
     pub(crate) ranks: Ranks,
     pub(crate) beginnings: Beginnings,
-    /// The market segments, which an answer about one instrument shows; `None` when no row has one.
+    /// The column of market segments, for answers about one instrument; `None` when no row has one.
     pub(crate) mic_codes: Option<ValueColumn>,
     pub(crate) counted: CountedColumns,
     pub(crate) segment: SegmentReader,
     /// The words of the segment, with their rows.
     pub(crate) words: Arc<InvertedIndexReader>,
-    /// The same words as a tree of letters.
+    /// The words of the segment as a tree of letters.
     pub(crate) dictionary: Dictionary,
-    /// The rows of its rare words.
+    /// The rows of the segment's rare words.
     pub(crate) rare_postings: RarePostings,
     pub(crate) fields: Fields,
     pub(crate) extras: Extras,
 }
 
 impl Part {
-    /// Opens the part in the folder `path`. The caller has checked its files against the
-    /// manifest, which says how many `instruments` it has.
+    /// Opens the part in the folder `path`. The caller has compared its files with the manifest.
+    /// `instruments` is the number in the manifest.
     ///
     /// # Errors
     /// When a file cannot be opened, or the sizes of two files contradict each other.
@@ -139,8 +139,8 @@ impl Part {
         })
     }
 
-    /// As [`Self::for_each`], with the row, and an instrument in which only the extras are filled
-    /// in: that copies no text of the row.
+    /// As [`Self::for_each`], but passes the row and an instrument that holds only the extras. So
+    /// no text of the row is copied.
     pub(crate) fn for_each_apart<E: From<Error>>(
         &self,
         path: &Path,

@@ -8,12 +8,12 @@ use crate::instrument::attribute::Attribute;
 use crate::instrument::level::Levels;
 use crate::instrument::vocabulary::{Known, Property};
 
-/// Conditions on the values of a row. A row must pass all that are given.
+/// Conditions on the values of a row. A row must pass all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Filters {
-    /// For each enum-like property, the values of which the row must have one.
+    /// The allowed values of each enum-like property.
     pub known: KnownValues,
-    /// The levels of which the row must have one, unless there are none.
+    /// The allowed levels. The empty set allows every row.
     pub levels: Levels,
     /// The intervals of [`Attribute::NUMBERS`]. A row without the number does not match
     /// (contract 6.12).
@@ -25,26 +25,27 @@ pub struct Filters {
     pub include_unlisted_equities: bool,
 }
 
-/// For each enum-like property, the values of which the row must have one.
+/// The allowed values of each enum-like property. A property without any does not restrict rows.
 ///
-/// Two of these are equal when they ask for the same values: neither the order nor repeats of
-/// values count (contract 8.14).
+/// Two of these are equal when they allow the same values: the order and repeats of values do not
+/// count (contract 8.14).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KnownValues {
-    /// The least value of each property that is asked for.
+    /// The smallest allowed value of each property, if there is one.
     least: [Option<Known>; Property::COUNT],
-    /// The other values, ascending. It allocates nothing for most questions, which have none.
+    /// The other allowed values, ascending. Most questions have none, and then this allocates
+    /// nothing.
     others: Vec<Known>,
 }
 
-/// The values of one property, of which the row must have one.
+/// The allowed values of one property. A row must have one of them.
 #[derive(Clone, Copy, Debug)]
 pub struct OneOf<'a> {
     least: Known,
     others: &'a [Known],
 }
 
-/// Units of work of looking up each value and each interval of the filters in a part.
+/// The units of work of looking up each value and each interval of the filters in a part.
 const VALUE_UNITS: u64 = 5;
 const INTERVAL_UNITS: u64 = 40;
 
@@ -71,14 +72,13 @@ impl Filters {
 }
 
 impl KnownValues {
-    /// Asks for this value of its property only. It replaces the values that were asked for
-    /// before.
+    /// Allows only this value of its property. Replaces the values that were allowed before.
     pub fn require(&mut self, known: Known) {
         self.least[known.property() as usize] = Some(known);
         self.others.retain(|other| other.property() != known.property());
     }
 
-    /// Asks for this value of its property, besides the values that were asked for before.
+    /// Allows this value of its property, in addition to the values that were allowed before.
     pub fn allow(&mut self, known: Known) {
         let least = &mut self.least[known.property() as usize];
         let other = match least {
@@ -95,17 +95,18 @@ impl KnownValues {
         }
     }
 
-    /// Whether a row with this value passes: the value is asked for, or none of its property is.
+    /// Whether a row with this value passes: the value is allowed, or its property is not
+    /// restricted.
     pub fn allows(&self, known: Known) -> bool {
         self.of(known.property()).is_none_or(|one_of| one_of.values().any(|value| value == known))
     }
 
-    /// The values of each property of which values are asked for.
+    /// The allowed values of each restricted property.
     pub fn iter(&self) -> impl Iterator<Item = OneOf<'_>> {
         Property::ALL.into_iter().filter_map(|property| self.of(property))
     }
 
-    /// The values of one property; `None` when none is asked for.
+    /// The allowed values of a property; `None` when it is not restricted.
     pub fn of(&self, property: Property) -> Option<OneOf<'_>> {
         let least = self.least[property as usize]?;
         let first = self.others.partition_point(|other| other.property() < property);
@@ -114,7 +115,8 @@ impl KnownValues {
         Some(OneOf { least, others: &others[..count] })
     }
 
-    /// The values that both ask for; `None` when no value of a property is asked for by both.
+    /// The values that both filters allow; `None` when they share no allowed value of some
+    /// property.
     pub fn and(&self, other: &Self) -> Option<Self> {
         let mut both = self.clone();
         for asked in other.iter() {

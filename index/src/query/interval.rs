@@ -1,4 +1,4 @@
-//! Intervals of numbers and dates. A value of these types keeps the rules of contract 6.11 to 6.17.
+//! Intervals of numbers and dates. Each value of these types satisfies contract 6.11 to 6.17.
 
 use std::hash::{Hash, Hasher};
 
@@ -46,7 +46,7 @@ impl Hash for NumberInterval {
 }
 
 impl NumberInterval {
-    /// The interval `[low, high]`, where `None` is null.
+    /// The interval `[low, high]`. A `None` stands for null: no bound on that side.
     ///
     /// # Errors
     /// When it breaks a rule: [`IntervalError::Empty`], [`IntervalError::Inverted`] or
@@ -58,7 +58,8 @@ impl NumberInterval {
         match (low, high) {
             (None, None) => Err(IntervalError::Empty),
             (Some(low), Some(high)) if low > high => Err(IntervalError::Inverted),
-            // Adding 0 turns -0 into 0, since the hash is made of the bits.
+            // Adding 0 turns -0 into 0. The two are equal, so their hashes, made of the bits, must
+            // be equal too.
             _ => Ok(Self { low: low.map(|low| low + 0.0), high: high.map(|high| high + 0.0) }),
         }
     }
@@ -80,7 +81,7 @@ impl NumberInterval {
 }
 
 impl DateInterval {
-    /// The interval `[first, last]`, where `None` is null: the day one year from the other end
+    /// The interval `[first, last]`. A `None` stands for null: the day one year from the other end
     /// (contract 6.17).
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The key words of a search. A query is words, without any operators (contract 9.2).
+//! The key words of a search. A query consists of words and has no operators (contract 9.2).
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -9,11 +9,11 @@ use crate::words::{Folded, squeeze, words};
 /// The longest query, in bytes (contract 8.11).
 pub const QUERY_BYTES_MAX: usize = 1024;
 
-/// The words that a row must hold. A row also matches when the whole text is one of its identifiers
+/// The words that a row must hold. A row also matches if the whole text is one of its identifiers
 /// (contract 9.7, 9.9).
 #[derive(Clone, Debug)]
 pub struct Keywords {
-    /// The only field that is compared, since the others follow from it.
+    /// The only field that is compared: the other fields follow from it.
     text: String,
     words: Vec<Word>,
     squeezed: String,
@@ -33,8 +33,8 @@ impl Hash for Keywords {
     }
 }
 
-/// A word that a row must hold: without its punctuation, or by all of its runs of letters and of
-/// digits (contract 9.6).
+/// A word that a row must hold: as a whole without its punctuation, or as all of its runs of
+/// letters and of digits (contract 9.6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Word {
     /// The folded word without punctuation.
@@ -59,18 +59,18 @@ impl Keywords {
             return Err(QueryTooLong);
         }
         let mut parsed: Vec<Word> = words(text).map(|word| Word::new(&word)).collect();
-        // Equal to folding the whole text, which would take as long again.
+        // Equal to the whole text folded, without the time for folding it again.
         let squeezed = parsed.iter().map(|word| &*word.squeezed).collect();
-        // Words that are repeated are kept once, except for the last word: it may be an exchange
-        // code, which the same word before it may not.
+        // Repeated words are kept once. The last word is kept in any case: it may be an exchange
+        // code, which an earlier equal word may not.
         let last = parsed.pop();
         let mut words = once(parsed);
         words.extend(last);
         Ok(Self { text: text.to_owned(), words, squeezed })
     }
 
-    /// The same keywords for a cache, without words: folded words can take fifty times the memory
-    /// of the text.
+    /// A copy of the keywords without words, for a cache: folded words can take fifty times the
+    /// memory of the text.
     pub(crate) fn without_words(&self) -> Self {
         Self { text: self.text.clone(), words: Vec::new(), squeezed: String::new() }
     }
@@ -83,7 +83,7 @@ impl Keywords {
     /// The text before the last of several words, and that word.
     pub(crate) fn before_last(&self) -> Option<(&str, &Word)> {
         let [_, .., last] = &self.words[..] else { return None };
-        // Words without a letter or a digit may follow it.
+        // Words without a letter or a digit may follow the last word.
         let mut rest = self.text.trim_end();
         while let Some((before, word)) = rest.rsplit_once(char::is_whitespace) {
             if !squeeze(word).is_empty() {
@@ -98,15 +98,14 @@ impl Keywords {
         &self.words
     }
 
-    /// The whole text without blanks and punctuation, which is compared with identifiers and
-    /// tickers.
+    /// The whole text without blanks and punctuation, for comparison with identifiers and tickers.
     pub(crate) fn squeezed(&self) -> &str {
         &self.squeezed
     }
 }
 
 impl Word {
-    /// A word that is already folded.
+    /// Makes a word of a text that is already folded.
     pub(crate) fn of(folded: &str) -> Self {
         let mut words = words(folded);
         words.next().map(|word| Self::new(&word)).unwrap_or_default()
@@ -125,7 +124,7 @@ impl Word {
         Self { squeezed: word.squeezed(), runs }
     }
 
-    /// The exchange codes that are equal to this word, in any letter case.
+    /// The exchange codes that equal this word, in any letter case.
     pub(crate) fn exch_codes(&self, vocabulary: &Vocabulary) -> impl Iterator<Item = Known> {
         let is_word =
             |value: &&str| value.chars().flat_map(char::to_lowercase).eq(self.squeezed.chars());
@@ -134,9 +133,9 @@ impl Word {
     }
 }
 
-/// Removes repeated items. Each item stays where it occurs first.
+/// Removes repeated items. Each item stays at its first place.
 fn once<T: Eq + Hash>(items: Vec<T>) -> Vec<T> {
-    /// Up to this many items are compared with each other, which is faster than a hash table.
+    /// Up to this many items are compared with each other, which is then faster than a hash table.
     const COMPARED_MAX: usize = 8;
     if items.len() <= COMPARED_MAX {
         let mut kept: Vec<T> = Vec::with_capacity(items.len());

@@ -13,18 +13,18 @@ use crate::instrument::vocabulary::Property;
 pub struct Lookup<'a> {
     /// The identifier, with its idType.
     pub id_value: IdValue<'a>,
-    /// `None` for most jobs.
-    /// Shared, since a list has one lookup for each reading of a text and each correction.
+    /// `None` for most jobs. Shared, since a list has a lookup for each reading of a text and each
+    /// correction.
     filters: Option<Arc<Filters>>,
 }
 
 impl<'a> Lookup<'a> {
-    /// A lookup. `None` as filters stands for [`Filters::default`].
+    /// A lookup. `None` for the filters means [`Filters::default`].
     pub fn new(id_value: IdValue<'a>, filters: impl Into<Option<Filters>>) -> Self {
         Self { id_value, filters: filters.into().map(Arc::new) }
     }
 
-    /// The lookup of another identifier, with the filters of this one.
+    /// A lookup of another identifier with the same filters.
     pub(crate) fn with<'b>(&self, id_value: IdValue<'b>) -> Lookup<'b> {
         Lookup { id_value, filters: self.filters.clone() }
     }
@@ -35,14 +35,15 @@ impl<'a> Lookup<'a> {
         Lookup { id_value: id_value.into_owned(), filters }
     }
 
-    /// The filters; `None` stands for [`Filters::default`].
+    /// The filters; `None` means [`Filters::default`].
     pub fn filters(&self) -> Option<&Filters> {
         self.filters.as_deref()
     }
 }
 
-/// Checks that a mapping job has the properties that its idType and its `securityType2`, here `kind`,
-/// require (contract 4.12 to 4.14). `has_dates` is whether it has an expiration and a maturity.
+/// Checks that a mapping job has the properties that its idType and its `securityType2`, here
+/// `kind`, require (contract 4.12 to 4.14). `has_dates` says whether it has an expiration and a
+/// maturity.
 ///
 /// # Errors
 /// The fault, in the words of the contract.

@@ -1,5 +1,5 @@
-//! The types of questions: what may be asked of an index. They are built, printed and compared
-//! without one; `catalogue` and `search` answer them.
+//! The types of the questions to an index. They can be built, printed and compared without an
+//! index; `catalogue` and `search` answer them.
 
 mod filters;
 pub(crate) mod interval;

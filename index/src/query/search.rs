@@ -9,32 +9,32 @@ use crate::instrument::importance::Importance;
 /// The words that rows must hold, and the filters that they must pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Search {
-    /// `None` when the question has no words: every row that passes the filters matches.
+    /// The words; `None` when every row that passes the filters matches.
     pub keywords: Option<Keywords>,
     /// The filters.
     pub filters: Filters,
 }
 
 impl Search {
-    /// The same question for a cache, without the words that follow from the text.
+    /// A copy of the question without the words that follow from the text, for a cache.
     pub(crate) fn without_words(&self) -> Self {
         let keywords = self.keywords.as_ref().map(Keywords::without_words);
         Self { keywords, filters: self.filters.clone() }
     }
 }
 
-/// The place of a row in the order of a search (contract 10.2 to 10.8). Places of one question
-/// ascend, and mean the same in the next generation.
+/// The place of a row in the order of a search (contract 10.2 to 10.8). For one question, places
+/// ascend in the order of its answer. They mean the same in the next generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The way in which the row matches, its kind, and whether it is the best listing of its
-    /// security. The smaller, the earlier the row is shown.
+    /// security. Smaller classes come first.
     pub class: u16,
-    /// Its importance: the larger, the earlier. Rows without come last.
+    /// The importance of the row. Larger importances come first, and rows without one last.
     pub importance: Reverse<Option<Importance>>,
-    /// Its other signals, of which 12 bits count. The smaller, the earlier.
+    /// The other signals of the row. Only 12 bits count. Smaller ones come first.
     pub rest: u16,
-    /// Its FIGI.
+    /// The FIGI of the row.
     pub figi: Figi,
 }
 

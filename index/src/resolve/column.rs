@@ -1,22 +1,22 @@
-//! Recognises the type of a whole column of identifiers, by its values and its heading.
+//! Recognises the type of a whole column of identifiers from its values and its heading.
 
 use super::recognise::{has_form, trimmed};
 use crate::instrument::id_type::IdType;
 
-/// The most values by which a column is recognised: its first ones, so that a stream can be read
-/// once.
+/// The number of values that decide the type of a column. They are the first ones, so that a stream
+/// is read only once.
 pub const COLUMN_VALUES_MAX: usize = 10_000;
 
-/// Units of work of counting a value. It is compared with each form.
+/// The units of work of counting a value, which is compared with each form.
 pub const COLUMN_VALUE_UNITS: u64 = 60;
 
-/// The share of the values that must be of a type whose check digit or layout proves it.
+/// The smallest share of the values that must have a type whose check digit or layout proves it.
 const SHARE_MIN: f64 = 0.9;
 
-/// The share of the values that must be of the form of the type that the heading names.
+/// The smallest share of the values that must have the form of the type in the heading.
 const SHARE_MIN_NAMED: f64 = 0.5;
 
-/// The types whose form few other texts have by chance, the surest first.
+/// The types whose form other texts rarely have by chance, the surest first.
 const PROVEN: [IdType; 5] =
     [IdType::BbGlobal, IdType::Isin, IdType::Occ, IdType::Sedol, IdType::Cusip];
 
@@ -54,12 +54,13 @@ const HEADINGS: [(&str, IdType); 27] = [
 /// The values of a column that were seen so far.
 #[derive(Clone, Debug, Default)]
 pub struct Column {
-    /// The values that are not blank.
+    /// The number of values that are not blank.
     values: usize,
-    /// The values of the form of each idType.
+    /// The number of values that have the form of each idType.
     of_form: [usize; IdType::ALL.len()],
-    /// The integers that have the form of an idType only with zeros in front. Small numbers have
-    /// that of a SEDOL by chance, so they count only where the heading names the type.
+    /// The number of integers that have the form of each idType only with zeros in front. Small
+    /// numbers have the form of a SEDOL by chance, so these count only if the heading names the
+    /// type.
     of_padded_form: [usize; IdType::ALL.len()],
 }
 
@@ -68,8 +69,8 @@ pub struct Column {
 pub struct Recognised {
     /// The type of its identifiers.
     pub id_type: IdType,
-    /// The share of the values that have the form of this type, from 0 to 1. A ticker has no form:
-    /// its share is 1.
+    /// The share of the values that have the form of this type, from 0 to 1. Tickers have no form:
+    /// their share is 1.
     pub share: f64,
 }
 
@@ -105,8 +106,8 @@ impl Column {
         self.values
     }
 
-    /// The type of the column, if its values or its heading show it. Without a type, each of its
-    /// texts is recognised by itself.
+    /// The type of the column, if its values or its heading show it. If neither does, the caller
+    /// recognises each text by itself.
     pub fn recognise(&self, heading: &str) -> Option<Recognised> {
         if self.values == 0 {
             return None;
@@ -141,8 +142,8 @@ pub fn type_of_heading(heading: &str) -> Option<IdType> {
     HEADINGS.into_iter().find(|(known, _)| *known == name).map(|(_, id_type)| id_type)
 }
 
-/// Whether an identifier of `id_type` belongs into a column that was recognised as `column`: a
-/// column of CUSIPs holds CINS too, and one of FIGIs those of all levels.
+/// Whether an identifier of `id_type` belongs into a column that was recognised as `column`. For
+/// example, a column of CUSIPs also holds CINS, and a column of FIGIs holds those of all levels.
 pub(crate) fn is_of_column(id_type: IdType, column: IdType) -> bool {
     use IdType::{BbGlobal, Cins, CompositeBbGlobal, Cusip, ShareClassBbGlobal};
     id_type == column
@@ -153,7 +154,7 @@ pub(crate) fn is_of_column(id_type: IdType, column: IdType) -> bool {
         }
 }
 
-/// Whether a text shows by its form that it is of this type, more or less surely.
+/// Whether the form of a text can show, more or less surely, that it is of this type.
 fn shows_by_form(id_type: IdType) -> bool {
     use IdType::{
         BbGlobal, Cins, Common, CompositeBbGlobal, Cusip, Isin, Occ, Sedol, ShareClassBbGlobal,

@@ -1,11 +1,11 @@
-//! The identifiers that are one slip away from a wrong one, and what is wrong with it.
+//! Corrections of a wrong identifier, each one slip away from it, and descriptions of its fault.
 
 use crate::instrument::check_digit;
 use crate::instrument::id_type::{IdType, IdValue};
 
-/// The identifiers that are one wrong check digit or one transposition of neighbours away from
-/// `text`, each of valid form; the corrected check digit first. There are none for a type without a
-/// check digit.
+/// The valid identifiers that differ from `text` by a wrong check digit or by one swap of
+/// neighbours. The one with the corrected check digit comes first. Empty for a type without a check
+/// digit.
 pub(crate) fn corrections(id_type: IdType, text: &str) -> Vec<IdValue<'static>> {
     let Some((length, digit_of)) = scheme(id_type) else { return Vec::new() };
     let text = text.trim().to_uppercase();
@@ -21,7 +21,7 @@ pub(crate) fn corrections(id_type: IdType, text: &str) -> Vec<IdValue<'static>> 
             continue;
         }
         swapped.swap(place - 1, place);
-        // Nine swaps in ten have a wrong check digit.
+        // Nine swaps in ten give a wrong check digit.
         if check_digit::holds(&swapped, digit_of)
             && let Ok(text) = str::from_utf8(&swapped)
         {
@@ -32,8 +32,8 @@ pub(crate) fn corrections(id_type: IdType, text: &str) -> Vec<IdValue<'static>> 
     corrected
 }
 
-/// The text with the check digit that its other characters ask for; `None` when it has that one, or
-/// is not of the length and the characters of its type.
+/// The text with the check digit that follows from its other characters. `None` when the check
+/// digit is already right, or when the length or the characters do not fit the type.
 pub(crate) fn right_check_digit(id_type: IdType, text: &str) -> Option<String> {
     let mut text = text.trim().to_uppercase();
     let digit = char::from(b'0' + expected_digit(id_type, &text)?);
@@ -43,11 +43,11 @@ pub(crate) fn right_check_digit(id_type: IdType, text: &str) -> Option<String> {
     })
 }
 
-/// The most identifiers that [`corrections`] returns: one check digit, and each pair of neighbours
-/// of the longest type.
+/// The most identifiers that [`corrections`] returns: one for the check digit, and one for each
+/// pair of neighbours of the longest type.
 pub(crate) const CORRECTIONS_MAX: u64 = 12;
 
-/// The fault of a text that is not of the form of its idType, as a sentence without a full stop.
+/// The fault of a text that does not have the form of its idType: a sentence without a full stop.
 pub fn form_fault(id_type: IdType, text: &str) -> String {
     let name = id_type.name();
     if let Some(digit) = right_check_digit(id_type, text).and_then(|text| text.chars().last()) {
@@ -56,7 +56,7 @@ pub fn form_fault(id_type: IdType, text: &str) -> String {
     format!("{name}: expected {}", id_type.form_in_words())
 }
 
-/// The check digit that the other characters ask for, when the text has the right length and
+/// The check digit that follows from the other characters, if the text has the right length and
 /// characters for its type.
 fn expected_digit(id_type: IdType, upper: &str) -> Option<u8> {
     let (length, digit_of) = scheme(id_type)?;
@@ -67,7 +67,7 @@ fn expected_digit(id_type: IdType, upper: &str) -> Option<u8> {
 
 type DigitOf = fn(&[u8]) -> Option<u8>;
 
-/// The length of an identifier with a check digit, and how the digit is computed.
+/// The length of an identifier with a check digit, and the function that computes the digit.
 fn scheme(id_type: IdType) -> Option<(usize, DigitOf)> {
     match id_type {
         IdType::Isin => Some((12, check_digit::isin)),

@@ -1,4 +1,4 @@
-//! Decides which row an identifier means, given the rows that its readings found.
+//! Decides which row an identifier means. Takes the rows that the identifier's readings found.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
 use crate::meter::{Meter, TakesMore};
 
-/// Units of work of placing a row among the others.
+/// The units of work of putting a row into the order of the others.
 const PLACE_UNITS: u64 = 12;
 
 /// The way in which one row was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// The identifier has no other row.
+    /// The identifier has only this row.
     Only,
-    /// The step of this number left no other.
+    /// The step with this number left only this row.
     Step(usize),
 }
 
@@ -24,18 +24,18 @@ pub enum By {
 pub(crate) enum Decision<C> {
     /// One row is meant. `id_type` names the reading that found it.
     Resolved { id_type: IdType, by: By, row: C },
-    /// Several rows may be meant. `matches` counts them; `rows` holds the first in the order of a
-    /// search. There are several `id_types` when readings disagree on the security.
+    /// Several rows may be meant. `matches` is their number, and `rows` has the first ones in the
+    /// order of a search. There are several `id_types` when readings disagree on the security.
     Ambiguous { id_types: Vec<IdType>, matches: usize, rows: Vec<C> },
     /// No reading found a row.
     NotFound,
 }
 
-/// Decides by the rows of the readings, the surest reading first. Of an ambiguous identifier at
-/// most `rows_max` rows are kept.
+/// Decides between the rows of the readings, the surest reading first. For an ambiguous identifier,
+/// at most `rows_max` rows are kept.
 ///
-/// When two readings find different securities, no step can choose between them: a step says which
-/// listing is wanted, not what a text means.
+/// When two readings find different securities, no step can choose between them: steps say which
+/// listing is wanted, not which meaning of a text.
 ///
 /// # Errors
 /// [`TakesMore`] when that takes more work than the meter allows.
@@ -48,7 +48,8 @@ pub(crate) fn decide<C: Candidate>(
     let count: usize = found.iter().map(|(_, rows)| rows.len()).sum();
     meter.charge(PLACE_UNITS * count as u64)?;
     found.retain(|(_, rows)| !rows.is_empty());
-    // A FIGI names a row; only when there is no such row, a composite; then a share class.
+    // A FIGI means the row with this FIGI; if there is none, a composite; if there is none, a share
+    // class.
     let mut has_figi = false;
     found.retain(|(id_type, _)| !is_figi(*id_type) || !std::mem::replace(&mut has_figi, true));
     if found.is_empty() {
@@ -77,8 +78,8 @@ pub(crate) fn decide<C: Candidate>(
     })
 }
 
-/// The candidates of readings that find different securities: those of each in turn, so that all
-/// readings are named.
+/// The candidates of readings that find different securities. The rows of the readings take turns,
+/// so that every reading is represented.
 fn disagreeing<C: Candidate>(
     found: Vec<(IdType, Vec<C>)>,
     policy: &Policy,
@@ -115,7 +116,7 @@ fn securities<C: Candidate>(rows: &[C]) -> BTreeSet<Figi> {
     rows.iter().map(|row| row.security()).collect()
 }
 
-/// Sorts as a search does, and keeps each row once.
+/// Sorts rows in the order of a search, and keeps each row once.
 fn sort_once<C: Candidate>(rows: &mut Vec<C>) {
     rows.sort_by_cached_key(|row| row.place());
     rows.dedup_by_key(|row| row.place().1);

@@ -11,11 +11,11 @@ use crate::instrument::id_type::IdType;
 pub enum Finding {
     /// The last character of an identifier of this type should be this digit.
     CheckDigit(IdType, u8),
-    /// A number as a spreadsheet shows it when it is too long, such as `3.78E+08`.
+    /// A number that was too long for a spreadsheet and was shortened, such as `3.78E+08`.
     Rounded,
 }
 
-/// Whether it begins as the FIGIs in use do.
+/// Whether a text begins like the FIGIs in use.
 pub(super) fn is_like_figi(text: &str) -> bool {
     text.get(..3).is_some_and(|prefix| {
         prefix.eq_ignore_ascii_case("BBG") || prefix.eq_ignore_ascii_case("KKG")
@@ -36,7 +36,8 @@ pub(super) fn wrong_of_twelve(text: &str) -> Option<Finding> {
     digit.map(|digit| Finding::CheckDigit(id_type, digit))
 }
 
-/// Words of nine characters are not taken for a CUSIP with a wrong digit: it has several digits.
+/// The fault of a text of nine characters. Ordinary words are not taken for a CUSIP with a wrong
+/// digit: a CUSIP has several digits.
 pub(super) fn wrong_of_nine(text: &str) -> Option<Finding> {
     let text = upper(text);
     let (body, last) = split_last(&text)?;
@@ -45,7 +46,7 @@ pub(super) fn wrong_of_nine(text: &str) -> Option<Finding> {
     (digits >= 4 && last.is_ascii_digit()).then_some(Finding::CheckDigit(IdType::Cusip, digit))
 }
 
-/// A SEDOL in use begins with a digit or B.
+/// The fault of a text of seven characters. A SEDOL in use begins with a digit or B.
 pub(super) fn wrong_of_seven(text: &str) -> Option<Finding> {
     let text = upper(text);
     let (body, last) = split_last(&text)?;
@@ -56,7 +57,7 @@ pub(super) fn wrong_of_seven(text: &str) -> Option<Finding> {
     is_sedol.then_some(Finding::CheckDigit(IdType::Sedol, digit))
 }
 
-/// Whether it is a number that a spreadsheet rounded.
+/// Whether a text is a number that a spreadsheet rounded.
 pub(super) fn rounded(text: &str) -> Option<Finding> {
     let (number, exponent) = text.split_once(['E', 'e'])?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());

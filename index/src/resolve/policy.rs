@@ -1,23 +1,23 @@
-//! The policy of a list: the steps by which one of several rows is chosen.
+//! The policy of a list: the steps that choose one of several rows.
 
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::meter::{Meter, TakesMore};
 use crate::search::Hit;
 
-/// The most steps of a policy, and the most values in all of its steps together. Each row of an
-/// identifier is compared with each value.
+/// The most steps of a policy. The steps together have at most [`STEP_VALUES_MAX`] values: each row
+/// of an identifier is compared with each value.
 pub const STEPS_MAX: usize = 16;
 /// See [`STEPS_MAX`].
 pub const STEP_VALUES_MAX: usize = 100;
-/// The most bytes of all steps together. Each resolved identifier is answered with the text of its
-/// step.
+/// The most bytes of all steps together. The answer for each resolved identifier repeats the text
+/// of its step.
 pub const STEPS_BYTES_MAX: usize = 4096;
 
 /// Units of work of comparing a row with one value.
 const COMPARE_UNITS: u64 = 3;
 
-/// A row that an identifier found, as the policy sees it.
+/// A row that an identifier found, as the policy needs it.
 pub(crate) trait Candidate: Copy {
     /// Its hit.
     fn hit(self) -> Hit;
@@ -25,20 +25,21 @@ pub(crate) trait Candidate: Copy {
     fn is_composite(self) -> bool;
     /// Whether it has a value of a property.
     fn has(self, known: Known) -> bool;
-    /// The FIGI of its share class; without one that of its composite; without either its own.
+    /// The FIGI of its share class; without a share class, that of its composite; without either,
+    /// its own.
     fn security(self) -> Figi;
     /// Its place in the order of a search (contract 10.2): rank, then FIGI.
     fn place(self) -> (u64, Figi);
 }
 
-/// The steps, in the order in which the caller states them. Without any, an identifier with
-/// several rows stays ambiguous.
+/// The steps, in the caller's order. Without steps, an identifier with several rows stays
+/// ambiguous.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     steps: Vec<Step>,
 }
 
-/// One step, with the text that stated it.
+/// One step, with the text that the caller wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
     text: String,
@@ -50,15 +51,15 @@ struct Step {
 enum Keep {
     /// The rows whose FIGI is their composite FIGI.
     Composites,
-    /// The rows with the first of these values that any row has. A value that the index does not
-    /// know is left out, since no row has it.
+    /// The rows with the first of these values that any row has. Values that the index does not
+    /// know are left out, since no row has them.
     FirstOf(Vec<Known>),
 }
 
-/// A step that is not understood.
+/// The reason why a step is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// It is neither `composite` nor `PROPERTY=VALUE|VALUE`.
+    /// The step is neither `composite` nor `PROPERTY=VALUE|VALUE`.
     #[error(
         "prefer: {0:?} is not a step; a step is composite, or PROPERTY=VALUE|VALUE with one of \
          the properties {properties}", properties = property_names()
@@ -81,10 +82,10 @@ fn property_names() -> String {
 }
 
 impl Policy {
-    /// Reads the steps.
+    /// Parses the steps.
     ///
     /// # Errors
-    /// [`PolicyError`] names the first step that is not understood.
+    /// [`PolicyError`] for the first invalid step.
     pub fn parse<T: AsRef<str>>(
         steps: impl IntoIterator<Item = T>,
         vocabulary: &Vocabulary,
@@ -139,7 +140,7 @@ impl Policy {
     }
 
     /// Applies the steps until one row is left, and returns the number of the step that left it.
-    /// Each value of a step is compared with each row, and is charged before it is.
+    /// Each comparison of a value with a row is charged in advance.
     ///
     /// # Errors
     /// [`TakesMore`] when that takes more work than the meter allows.
@@ -172,7 +173,7 @@ impl Policy {
     }
 }
 
-/// Keeps the rows that fit, or all when none fits. Returns whether one does.
+/// Keeps the rows that fit, or all rows if none fits. Returns whether any row fits.
 fn keep<C: Candidate>(
     rows: &mut Vec<C>,
     fits: impl Fn(C) -> bool,

@@ -10,35 +10,35 @@ use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::{Filters, Lookup};
 
-/// Units of work of reading a text in every way.
+/// The units of work of finding all readings of a text.
 pub const QUESTION_UNITS: u64 = 120;
 
-/// One identifier of a list: the lookups that may find it, and what to say when none does.
+/// One identifier of a list: the lookups that may find it, and the fault to report if none does.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// A lookup for each reading, the surest first.
     pub(crate) lookups: Vec<Lookup<'a>>,
-    /// The identifier that is wrong, with its idType and what is wrong. It is said when no lookup
-    /// finds a row.
+    /// The faulty identifier, its idType and its fault. It is reported if no lookup finds a row.
     pub(crate) fault: Option<Fault<'a>>,
 }
 
 /// The fault of an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault<'a> {
-    /// The identifier whose corrections may be found, if it has any.
+    /// The identifier to look for corrections of, if it can have any.
     pub(crate) of: Option<(IdType, Cow<'a, str>)>,
-    /// A sentence without a full stop.
+    /// The fault as a sentence without a full stop.
     pub(crate) reason: String,
 }
 
 impl<'a> Question<'a> {
-    /// The readings of a text, each with these filters.
+    /// A question about a text. Each of its readings gets these filters.
     pub fn text(text: &'a str, vocabulary: &Vocabulary, filters: Option<&Filters>) -> Self {
         Self::recognised(text, None, vocabulary, filters)
     }
 
-    /// A text of a column that was recognised as `id_type`: the readings of this type only.
+    /// A question about a text of a column that was recognised as `id_type`. Only readings of this
+    /// type count.
     pub fn of_column(
         text: &'a str,
         id_type: IdType,
@@ -48,8 +48,8 @@ impl<'a> Question<'a> {
         Self::recognised(text, Some(id_type), vocabulary, filters)
     }
 
-    /// A text by itself, or of a column of the type `column`. The question borrows from a text that
-    /// is borrowed.
+    /// A question about a text by itself, or about a text of a column of the type `column`. The
+    /// question borrows from a borrowed text.
     pub fn of(
         text: &Cow<'a, str>,
         column: Option<IdType>,
@@ -108,7 +108,7 @@ impl<'a> Question<'a> {
         Self { lookups, fault }
     }
 
-    /// A text as an identifier of the type that the caller gave.
+    /// A question about a text whose type the caller gave.
     pub fn given(id_type: IdType, text: &'a str, filters: Option<&Filters>) -> Self {
         match id_type.admit(text) {
             Ok(id_value) => Self::lookup(Lookup::new(id_value, filters.cloned())),
@@ -116,28 +116,29 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// An identifier that its idType admitted, with its filters.
+    /// A question about an admitted identifier, with its filters.
     pub fn lookup(lookup: Lookup<'a>) -> Self {
         Self { lookups: vec![lookup], fault: None }
     }
 
-    /// An identifier that is not of the form of its idType.
+    /// A question about an identifier that does not have the form of its idType.
     pub fn malformed(id_type: IdType, text: Cow<'a, str>) -> Self {
         let reason = form_fault(id_type, &text);
         Self { lookups: Vec::new(), fault: Some(Fault { of: Some((id_type, text)), reason }) }
     }
 
-    /// An identifier that cannot be looked up, for this reason: a sentence without a full stop.
+    /// A question about an identifier that cannot be looked up. `reason` is a sentence without a
+    /// full stop.
     pub fn invalid(reason: String) -> Self {
         Self { lookups: Vec::new(), fault: Some(Fault { of: None, reason }) }
     }
 
-    /// A question to which no row can be the answer.
+    /// A question that no row can answer.
     pub fn unfound() -> Self {
         Self { lookups: Vec::new(), fault: None }
     }
 
-    /// The same question, which no longer borrows from a text.
+    /// The same question, without borrowed texts.
     pub fn into_owned(self) -> Question<'static> {
         let lookups = self.lookups.into_iter().map(Lookup::into_owned).collect();
         let fault = self.fault.map(|Fault { of, reason }| {
@@ -147,8 +148,8 @@ impl<'a> Question<'a> {
         Question { lookups, fault }
     }
 
-    /// The identifiers whose corrections may be found, when nothing else is: those with a fault,
-    /// else those that were looked up in vain.
+    /// The identifiers to look for corrections of if nothing was found: the one with a fault, else
+    /// the ones that were looked up without success.
     pub(crate) fn correctable(&self) -> impl Iterator<Item = (IdType, &str)> {
         let looked_up = self.lookups.iter().map(|lookup| &lookup.id_value);
         let looked_up = looked_up.map(|value: &IdValue<'_>| (value.id_type(), value.as_str()));
@@ -162,8 +163,8 @@ impl<'a> Question<'a> {
         right_check_digit(*id_type, text)
     }
 
-    /// Whether it is invalid when no lookup finds a row: a fault was found, and no reading but a
-    /// ticker, which any text may be, has a valid form.
+    /// Whether the identifier counts as invalid if no lookup finds a row: a fault was found, and
+    /// all of its readings are tickers, which any text may be.
     pub(crate) fn is_invalid_unfound(&self) -> bool {
         let only_tickers = || self.lookups.iter().all(|l| l.id_value.id_type() == IdType::Ticker);
         self.fault.is_some() && only_tickers()

@@ -1,4 +1,4 @@
-//! The readings of a text: the identifiers that it may be, by its form.
+//! The readings of a text: the identifiers that its form allows.
 //!
 //! | form | example | reading |
 //! |---|---|---|
@@ -16,7 +16,7 @@
 //! | ticker and class letter | `BRK-B`, `BRK.B` | TICKER with `/B` |
 //! | any text | `IBM` | TICKER |
 //!
-//! All of them are looked up. How sure a reading is orders the readings, and chooses none.
+//! All readings are looked up. They are ordered by their certainty, which never chooses one.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -39,7 +39,7 @@ pub struct Reading<'a> {
     pub narrowing: KnownValues,
 }
 
-/// The readings of a text, and its fault.
+/// The result of recognising a text: its readings and its fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recognition<'a> {
     /// The readings, the surest first.
@@ -51,18 +51,18 @@ pub struct Recognition<'a> {
 /// The reason why a text has no readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoIdentifier {
-    /// Nothing but blanks.
+    /// The text is blank.
     #[error("it is blank")]
     Blank,
-    /// Longer than [`ID_VALUE_BYTES_MAX`].
+    /// The text is longer than [`ID_VALUE_BYTES_MAX`].
     #[error("it has {0} bytes; an identifier has at most {ID_VALUE_BYTES_MAX}")]
     TooLong(usize),
 }
 
-/// The characters without width that come with texts from spreadsheets and web pages.
+/// The zero-width characters that texts from spreadsheets and web pages contain.
 const ZERO_WIDTH: [char; 3] = ['\u{200b}', '\u{2060}', '\u{feff}'];
 
-/// The text without blanks and invisible characters around it, as they come with a paste.
+/// The text without the blanks and invisible characters that a paste puts around it.
 pub(crate) fn trimmed(text: &str) -> &str {
     let is_invisible = |c: char| c.is_whitespace() || is_hidden(c) || ZERO_WIDTH.contains(&c);
     text.trim_matches(is_invisible)
@@ -89,8 +89,8 @@ pub fn recognise<'a>(
     Ok(Recognition { readings: readings.found, finding })
 }
 
-/// Whether a text has the form of a type of identifier in full, check digit included. A ticker has
-/// no form.
+/// Whether a text has the complete form of a type of identifier, including the check digit. Tickers
+/// have no form.
 pub(crate) fn has_form(text: &str, id_type: IdType) -> bool {
     id_type != IdType::Ticker && id_type.admit(text).is_ok()
 }
@@ -118,8 +118,7 @@ impl<'a> ReadingList<'a, '_> {
         true
     }
 
-    /// Adds the readings that have a form, and returns the fault of a text that nearly has
-    /// one.
+    /// Adds the readings that have a form. Returns the fault of a text that almost has one.
     fn add_numbers(&mut self, text: &'a str) -> Option<Finding> {
         if !text.is_ascii() {
             return None;
@@ -138,7 +137,7 @@ impl<'a> ReadingList<'a, '_> {
                     self.add(IdType::ShareClassBbGlobal, text);
                 }
                 let is_isin = self.add(IdType::Isin, text);
-                // One wrong FIGI in ten is a valid ISIN by chance.
+                // By chance, one mistyped FIGI in ten is a valid ISIN.
                 let is_right = is_figi || is_isin && !is_like_figi(text);
                 if is_right { None } else { wrong_of_twelve(text) }
             }
@@ -194,8 +193,8 @@ impl<'a> ReadingList<'a, '_> {
         self.add_ticker(text, &KnownValues::default());
     }
 
-    /// `VOD.L`, `0700.HK`, `ERIC-B.ST`. Vendors pad numbers with zeros and put a dash before a class
-    /// where the index does neither.
+    /// Reads `VOD.L`, `0700.HK`, `ERIC-B.ST`. Vendors pad numbers with zeros and put a dash before
+    /// a class letter; the index does neither.
     fn add_suffixed(&mut self, text: &str) {
         let Some((ticker, suffix)) = text.rsplit_once('.') else { return };
         let Some(codes) = SUFFIXES.get(&*suffix.to_ascii_uppercase()) else { return };
@@ -214,7 +213,7 @@ impl<'a> ReadingList<'a, '_> {
         }
     }
 
-    /// `IBM US Equity`, `IBM US`, `ES1 Index`.
+    /// Reads `IBM US Equity`, `IBM US`, `ES1 Index`.
     fn add_words(&mut self, words: &[&str]) {
         let Some((last, before)) = words.split_last() else { return };
         let sectors = self.vocabulary.values(Property::MarketSecDes);
@@ -246,13 +245,13 @@ impl<'a> ReadingList<'a, '_> {
         Some(narrowing)
     }
 
-    /// A code as it is spelled, else in upper case.
+    /// Admits a code as it is spelled, or else in upper case.
     fn admit(&self, property: Property, code: &str) -> Option<Known> {
         let upper = || self.vocabulary.admit(property, &code.to_ascii_uppercase());
         self.vocabulary.admit(property, code).or_else(upper)
     }
 
-    /// Adds a ticker as it is spelled, and with a class letter as the index spells it.
+    /// Adds a ticker as it is spelled and, if it has a class letter, in the spelling of the index.
     fn add_ticker(&mut self, text: &str, narrowing: &KnownValues) {
         if let Some(spelled) = with_class_letter(text) {
             self.add_spelled(IdType::Ticker, &spelled, narrowing);
@@ -261,7 +260,7 @@ impl<'a> ReadingList<'a, '_> {
     }
 }
 
-/// `BRK/B` for `BRK-B`, `BRK.B` and `BRK B`.
+/// Gives `BRK/B` for `BRK-B`, `BRK.B` and `BRK B`.
 fn with_class_letter(text: &str) -> Option<String> {
     let (rest, letter) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let ticker = rest.strip_suffix(['-', '.', ' '])?;
@@ -270,15 +269,15 @@ fn with_class_letter(text: &str) -> Option<String> {
     (is_ticker && is_letter).then(|| format!("{ticker}/{letter}"))
 }
 
-/// An OCC symbol with its root padded to six characters. It may be written with any blanks.
+/// An OCC symbol with its root padded to six characters. The text may contain any blanks.
 fn occ(text: &str) -> Option<String> {
     let squeezed: String = text.split_ascii_whitespace().collect();
     let (root, rest) = squeezed.split_at_checked(squeezed.len().checked_sub(15)?)?;
     (1..=6).contains(&root.len()).then(|| format!("{root:6}{rest}"))
 }
 
-/// An OPRA symbol, with one blank after its root: a letter for month and option type, the day and
-/// the year as two digits each, and the strike as eight.
+/// An OPRA symbol with one blank after its root. After the root come a letter for month and option
+/// type, the day and the year with two digits each, and the strike with eight digits.
 fn opra(text: &str) -> Option<String> {
     let squeezed: String = text.split_ascii_whitespace().collect();
     let (root, rest) = squeezed.split_at_checked(squeezed.len().checked_sub(13)?)?;

@@ -9,12 +9,12 @@ use crate::search::Hit;
 /// The bounds of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct ResolveBounds {
-    /// The most rows that one identifier may find. With more, it is invalid.
+    /// The most rows that one identifier may find. An identifier with more is invalid.
     pub identifier_rows_max: usize,
-    /// The most rows of all identifiers together. The identifiers beyond are invalid, and
+    /// The most rows of all identifiers together. Identifiers beyond this bound are invalid, with
     /// [`Resolution::is_beyond_rows`].
     pub rows_max: usize,
-    /// The most candidates of an ambiguous identifier.
+    /// The most candidates for an ambiguous identifier.
     pub candidates_max: usize,
 }
 
@@ -23,16 +23,16 @@ pub struct ResolveBounds {
 pub struct Resolution {
     /// The status, with its reason.
     pub status: Status,
-    /// The readings that found rows: one, or several that find different securities. The type that
-    /// was given or tried when none found a row and there is only one.
+    /// The types of the readings that found rows: one, or several when they find different
+    /// securities. If no row was found, the given or tried type, if there is only one.
     pub id_types: Vec<IdType>,
     /// The row that is meant, or the first candidates in the order of a search.
     pub hits: Vec<Hit>,
-    /// An identifier that is one check digit or one transposition away, and that has rows. For a
-    /// wrong check digit the right one, even without rows.
+    /// An identifier that has rows and differs by the check digit or by one swap. For a wrong check
+    /// digit, the identifier with the right one, even if it has no rows.
     pub correction: Option<String>,
-    /// Whether it is invalid only since the identifiers before it have used up
-    /// [`ResolveBounds::rows_max`]: asked without them, it has an answer.
+    /// Whether the identifier is invalid only because earlier identifiers have used up
+    /// [`ResolveBounds::rows_max`]. On its own it has an answer.
     pub is_beyond_rows: bool,
 }
 
@@ -41,16 +41,16 @@ pub struct Resolution {
 pub enum Status {
     /// One row is meant.
     Resolved(By),
-    /// So many rows may be meant.
+    /// This many rows may be meant.
     Ambiguous(usize),
-    /// It is valid, and no row carries it.
+    /// The identifier is valid, and no row carries it.
     Unknown,
-    /// It cannot be looked up, for this reason: a sentence without a full stop.
+    /// The identifier cannot be looked up. The reason is a sentence without a full stop.
     Invalid(String),
 }
 
 impl Status {
-    /// Its name in answers (contract 17.11).
+    /// The name of the status in answers (contract 17.11).
     pub fn name(&self) -> &'static str {
         match self {
             Self::Resolved(_) => "resolved",
@@ -75,7 +75,8 @@ impl Resolution {
         Self { status, id_types, hits, correction: None, is_beyond_rows: false }
     }
 
-    /// The reason why no row is chosen, with the correction, for people; empty when one is.
+    /// For people: the reason why no row was chosen, with the correction; empty when one was
+    /// chosen.
     pub fn reason(&self) -> Cow<'_, str> {
         let reason = match &self.status {
             Status::Resolved(_) => "",

@@ -1,5 +1,5 @@
-//! Resolves the identifiers of a list with the rows that their lookups find. It looks nothing up:
-//! the caller takes the questions in their order, and of each question the lookups in theirs.
+//! Resolves the identifiers of a list with the rows that their lookups find. The caller makes the
+//! lookups: it takes the questions in order, and the lookups of each question in order.
 
 use std::mem::take;
 
@@ -13,18 +13,18 @@ use crate::meter::{Meter, TakesMore};
 use crate::query::Lookup;
 use crate::search::TooManyHits;
 
-/// Units of work of making an identifier that is one slip away.
+/// The units of work of making one corrected identifier.
 const CORRECTION_UNITS: u64 = 12;
 
-/// First half: the identifiers are looked up, and decided by what was found.
+/// The first half: decides the identifiers by the rows that their lookups found.
 pub(crate) struct Resolver<'a, 'q> {
     policy: &'a Policy,
     bounds: ResolveBounds,
-    /// The rows that the identifiers which follow may find together.
+    /// The rows that all remaining identifiers may find together.
     rows_left: usize,
-    /// The results of the questions that were decided since the last corrections.
+    /// The results of the questions that were decided since the last call of `corrections`.
     resolutions: Vec<Resolution>,
-    /// The questions of which no lookup found a row, by their numbers.
+    /// The questions whose lookups found no row, with their numbers.
     unfound: Vec<(usize, &'a Question<'q>)>,
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct Readings<C> {
     is_beyond_rows: bool,
 }
 
-/// Second half: the corrections of what was not found are looked up.
+/// The second half: takes the lookups of corrections for identifiers that were not found.
 pub(crate) struct Corrections {
     resolutions: Vec<Resolution>,
     /// The right check digits of questions, by their numbers, for those without another correction.
     right_check_digits: Vec<(usize, String)>,
-    /// For the lookup of each correction the number of its question.
+    /// The number of the question of each lookup.
     of: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
         }
     }
 
-    /// Decides the next question, of which all lookups were added.
+    /// Decides the next question. All of its lookups must have been added.
     ///
     /// # Errors
     /// [`TakesMore`] when that takes more work than the meter allows.
@@ -116,8 +116,8 @@ impl<'a, 'q> Resolver<'a, 'q> {
         Ok(())
     }
 
-    /// The lookups of the corrections of what was not found, of the questions that were decided
-    /// since the last call. A caller that asks after every few questions holds few of them.
+    /// The lookups of corrections for the identifiers that were not found, among the questions that
+    /// were decided since the last call. Frequent calls keep the number of pending questions small.
     ///
     /// # Errors
     /// [`TakesMore`] when that takes more work than the meter allows.
@@ -148,7 +148,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
 }
 
 impl<C> Readings<C> {
-    /// No rows yet.
+    /// An empty collection of rows for a question.
     pub(crate) fn of(question: &Question<'_>) -> Self {
         let found = Vec::with_capacity(question.lookups.len());
         Self { found, refused: None, is_beyond_rows: false }
@@ -156,12 +156,13 @@ impl<C> Readings<C> {
 }
 
 impl Corrections {
-    /// Whether the lookup at `place` is still needed: its identifier has no correction yet.
+    /// Whether the lookup at `place` is still needed: the identifier it would correct has no
+    /// correction yet.
     pub(crate) fn wants(&self, place: usize) -> bool {
         self.resolutions[self.of[place]].correction.is_none()
     }
 
-    /// Takes that some row has the identifier of the lookup at `place`.
+    /// Records that some row has the identifier of the lookup at `place`.
     pub(crate) fn add(&mut self, place: usize, lookup: &Lookup<'_>) {
         let corrected = lookup.id_value.as_str().to_owned();
         self.resolutions[self.of[place]].correction = Some(corrected);
@@ -176,7 +177,7 @@ impl Corrections {
     }
 }
 
-/// The type that was tried, when it is the only one.
+/// The type that was tried, if there is only one.
 fn tried(question: &Question<'_>) -> Vec<IdType> {
     let types = question.lookups.iter().map(|lookup| lookup.id_value.id_type());
     let faulty = question.fault.iter().filter_map(|fault| fault.of.as_ref()).map(|of| of.0);

@@ -1,9 +1,10 @@
-//! Fifth step of a search: the best rows of one part, those that a person would want first.
+//! Fifth step of a search: the best rows of one part, that is, the rows that people most likely
+//! want.
 //!
-//! The order of a search (contract 10.2 to 10.9) is by [`Tier`], which says how a row came to
-//! match; then by rank, which does not depend on the question (`part::ranks`); then by FIGI. Where
-//! few rows match, all of them are read and sorted. Where many match, they are read in the order
-//! of ranks, tier by tier, until the page is full.
+//! The order of a search (contract 10.2 to 10.9) is by [`Tier`], which says how a row matches; then
+//! by rank, which does not depend on the question (`part::ranks`); then by FIGI. If few rows match,
+//! all of them are read and sorted. If many match, they are read in the order of ranks, tier by
+//! tier, until the page is full.
 
 use std::ops::Range;
 
@@ -24,21 +25,21 @@ use crate::part::Part;
 use crate::part::ranks::rank::{RANK_BITS, Rank};
 use crate::query::{Keywords, Place};
 
-/// The way in which a row came to match. The earlier the tier, the more surely the row is meant.
+/// The way in which a row matches. The earlier the tier, the more surely the row is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// The whole text is an identifying number of the row, such as an ISIN or a FIGI.
     Identifier,
-    /// The text is one word, and names the company of which the row is the best listing
+    /// The text is one word and names a company, and the row is the best listing of that company
     /// (contract 10.9).
     Named,
     /// The whole text is the ticker, the name or a symbol of the row.
     Exact,
-    /// The row holds the words, and is of the kind that one of them names.
+    /// The row holds the words, and one of the words names its kind.
     OfKind,
     /// The ticker and the name hold the words, or the question has no words.
     Words,
-    /// The row holds the words only with its description or an alias.
+    /// The row holds the words, some of them only in its description or an alias.
     Elsewhere,
     /// The words, joined, are a symbol of the row.
     Joined,
@@ -57,8 +58,8 @@ impl Tier {
     ];
 }
 
-/// A row of a part with its sort key: its tier, then its rank. Ordered as the answer is: rows of
-/// the same key by DocId, which is FIGI order.
+/// A row of a part with its sort key: its tier, then its rank. The order is that of the answer;
+/// rows with the same key are ordered by DocId, that is, by FIGI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortedRow {
     pub(crate) sort_key: u64,
@@ -69,17 +70,17 @@ pub(crate) struct SortedRow {
 const FOUND_UNITS: u64 = 16;
 
 /// The share of the remaining units that reading in the order of ranks may take: one eighth. When
-/// few units remain, it mostly ends before the page is full, and the work is done again in a turn
-/// (engine 8) or in the order of DocIds. A small share keeps the wasted work small.
+/// few units remain, this reading usually ends before the page is full. The work is then done
+/// again, in a turn (engine 8) or in the order of DocIds, so a small share wastes little.
 const RANKED_SHARE: u64 = 8;
 
-/// Units of work of comparing a row with those that were found before.
+/// The units of work of comparing a row with the rows found before.
 const ADD_UNITS: u64 = 3;
 
-/// Postings that are read for one unit.
+/// The number of postings that one unit pays for.
 const POSTINGS_PER_UNIT: u64 = 4;
 
-/// Postings that are charged together.
+/// The number of postings that are charged together.
 const POSTINGS_CHARGED: u64 = 4096;
 
 /// The fewest steps that a search without words takes in the order of ranks before it reads its
@@ -112,8 +113,8 @@ pub(crate) fn best(
         (Driver::Filters { filters, .. }, _) => {
             meter.charge(filters.units())?;
             let conditions = Conditions::new(part, filters);
-            // When most rows pass the filters, the first rows in the order of ranks fill the
-            // page. When few rows pass, all of these are read.
+            // If most rows pass the filters, the first rows in the order of ranks fill the page. If
+            // few rows pass, all of those are read.
             let steps_max = u64::from(FILTER_STEPS_MIN.max(part.ranks.len() / 8));
             let steps_units = steps_max * (STEP_UNITS + conditions.row_units());
             let page_units = wanted as u64 * FOUND_UNITS;
@@ -171,7 +172,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Adds matching rows in whatever order.
+    /// Adds matching rows, in any order.
     fn add_all(&mut self, rows: impl Iterator<Item = u32>, meter: &Meter) -> Result<()> {
         for doc in rows {
             meter.charge(ADD_UNITS)?;
@@ -240,7 +241,7 @@ impl Collector<'_> {
             if self.is_full() {
                 return Ok(());
             }
-            // A seek that the meter refused returned the end, too.
+            // The meter may have refused a charge during the seek, which then returned the end too.
             meter.check()?;
         }
         for doc in self.tiers.plan.identified.iter() {
@@ -252,8 +253,8 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// The first position of a tier that was on no earlier page. The rows of the tier begin at
-    /// `first`.
+    /// The first position of a tier that is on no earlier page. `first` is the position where the
+    /// tier begins.
     fn start(&self, tier: Tier, first: u32) -> u32 {
         let Some((sort_key, figi)) = self.after else { return first };
         let before = sort_key >> RANK_BITS;
@@ -271,7 +272,7 @@ impl Collector<'_> {
     }
 }
 
-/// The tiers of the rows of a part that match.
+/// The tiers of the matching rows of a part.
 struct Tiers<'a> {
     plan: &'a Plan,
     /// The rows whose ticker, name or symbol is the whole text; some of them may not match.
@@ -281,7 +282,7 @@ struct Tiers<'a> {
     /// The positions of the rows of each kind that a word of the question names. The ranges
     /// ascend and do not overlap.
     of_kind: Vec<Range<u32>>,
-    /// Rows that hold a term of the question neither in the ticker nor in the name.
+    /// The rows that hold a term of the question neither in the ticker nor in the name.
     elsewhere: RowSet,
 }
 
@@ -298,7 +299,7 @@ impl<'a> Tiers<'a> {
         let mut tiers = Self { plan, exact, named, of_kind: Vec::new(), elsewhere };
         let Some(keywords) = keywords else { return Ok(tiers) };
         for word in keywords.words() {
-            // A word with a single run is usually equal to that run.
+            // A word with a single run usually equals that run.
             let whole = Some(&word.squeezed).filter(|whole| word.runs.first() != Some(*whole));
             for term in word.runs.iter().chain(whole) {
                 add_elsewhere(part, term, &mut tiers.elsewhere, meter)?;
@@ -315,7 +316,7 @@ impl<'a> Tiers<'a> {
         Ok(tiers)
     }
 
-    /// The tier of a row that matches.
+    /// The tier of a matching row.
     fn of(&self, part: &Part, doc: u32) -> Tier {
         if self.plan.by_number.contains(doc) {
             Tier::Identifier

@@ -1,5 +1,5 @@
-//! Second step of a search: the filters of a question, looked up in one part. Here they are
-//! verified for one row at a time; `selection` combines them for blocks of rows.
+//! Second step of a search: the filters of a question, looked up in one part. This module verifies
+//! one row at a time; `selection` combines the conditions for blocks of rows.
 
 use std::cmp::Reverse;
 
@@ -13,21 +13,21 @@ use crate::query::Filters;
 pub(crate) struct Conditions<'a> {
     /// Bitmaps that must all contain the row, the one with the fewest rows first.
     pub(crate) demanded: Vec<Bitmap<'a>>,
-    /// Groups of which one bitmap must contain the row; in each group the bitmap with the most
-    /// rows comes first. A group holds values of one property, or levels, of which a row has one
-    /// at most, so its bitmaps share no row.
+    /// Groups of bitmaps. In each group, one bitmap must contain the row; the bitmap with the most
+    /// rows comes first. A group holds values of one property, or levels. A row has at most one of
+    /// these, so the bitmaps of a group share no row.
     pub(crate) any_of: Vec<Vec<Bitmap<'a>>>,
     /// A bitmap that must not contain the row.
     pub(crate) excluded: Option<Bitmap<'a>>,
     pub(crate) intervals: Vec<Interval<'a>>,
-    /// No row passes, since no row of the part has a value that is asked for.
+    /// Whether no row can pass: no row of the part has any of the allowed values.
     pub(crate) is_impossible: bool,
 }
 
 impl<'a> Conditions<'a> {
     pub(crate) fn new(part: &'a Part, filters: &Filters) -> Self {
         let mut is_impossible = false;
-        // These allocate nothing for most questions, which ask for no values.
+        // These vectors allocate nothing for most questions, which have no allowed values.
         let (mut demanded, mut any_of) = (Vec::new(), Vec::new());
         let mut one_of = |bitmaps: &mut dyn Iterator<Item = Bitmap<'a>>| match (
             bitmaps.next(),
@@ -55,13 +55,13 @@ impl<'a> Conditions<'a> {
         Self { demanded, any_of, excluded, intervals, is_impossible }
     }
 
-    /// The number of bitmaps in which a row is looked up at most.
+    /// The largest number of bitmaps in which a row is looked up.
     pub(crate) fn bitmaps(&self) -> usize {
         let any_of: usize = self.any_of.iter().map(Vec::len).sum();
         self.demanded.len() + any_of + usize::from(self.excluded.is_some())
     }
 
-    /// The units of work of verifying one row, with those of reading its DocId.
+    /// The units of work of verifying one row, including those of reading its DocId.
     pub(crate) fn row_units(&self) -> u64 {
         1 + (self.bitmaps() + self.intervals.len()) as u64
     }

@@ -1,11 +1,11 @@
-//! Counts the rows that match a question by the value that they have of a property, or by their
-//! level (contract 16.11).
+//! Counts the matching rows of a question by their value of a property, or by their level (contract
+//! 16.11).
 //!
-//! The matching rows are collected once, as a set; where they may be many, as a bit for each row,
-//! which filters narrow block by block. Then each facet is counted in the cheaper of two
+//! The matching rows are collected once, as a set. If they may be many, the set is a bit for each
+//! row, and filters narrow it block by block. Then each facet is counted in the cheaper of two
 //! ways: many rows by intersecting the set with the bitmap of each value, few rows by reading the
-//! value of each. Where all rows match but the unlisted equities, the sizes of the bitmaps are the
-//! counts, less those of the unlisted equities.
+//! value of each. If all rows except the unlisted equities match, the counts are the sizes of the
+//! bitmaps, less the counts of the unlisted equities.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ use crate::part::bitmaps::{Bitmap, CHUNK_DOCS, Container};
 use crate::part::segment::columns::Buffers;
 use crate::query::Filters;
 
-/// That by which matching rows are counted.
+/// The criterion to count matching rows by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Facet {
     /// The values of an enum-like property.
@@ -74,36 +74,38 @@ impl Facet {
     }
 }
 
-/// Units of work of adding a row to the set, and of reading one value of a row.
+/// The units of work of adding a row to the set, and of reading one value of a row.
 const INSERT_UNITS: u64 = 1;
 const READ_UNITS: u64 = 1;
 
-/// The rows of a set that are read, and charged, together.
+/// The number of rows of a set that are read, and charged, together.
 const READ_ROWS: usize = 1024;
 
-/// Units of work of finding the container of a bitmap, and of intersecting one that has a bit for
-/// each row. Of a container that lists its rows, a unit pays for [`LISTED_PER_UNIT`] rows.
+/// The units of work of finding the container of a bitmap, and of intersecting a container that has
+/// a bit for each row. For a container that lists its rows, a unit pays for [`LISTED_PER_UNIT`]
+/// rows.
 const CONTAINER_UNITS: u64 = 4;
 const BITS_UNITS: u64 = 160;
 const LISTED_PER_UNIT: u64 = 8;
 
-/// Words that more than one of this many rows may have are collected as bits, of which blocks are
-/// verified; fewer rows are verified one by one.
+/// The bound between two ways to collect the rows with words. If more than one row in this many may
+/// match, the rows are bits, and blocks of them are verified. If fewer may match, rows are verified
+/// one by one.
 const ROWS_PER_WALKED: u32 = 512;
 
-/// The words of 64 rows in a chunk of the bitmaps.
+/// The number of 64-bit words of a chunk of the bitmaps.
 const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
 
-/// The rows of a part that match.
+/// The matching rows of a part.
 struct Matching {
     rows: RowSet,
-    /// All rows match but those of the set.
+    /// Whether the matching rows are those outside the set.
     is_inverse: bool,
 }
 
-/// Adds the matching rows of a part to `counts`, which has a list for each facet with a place for
-/// each of its values, in the order of the vocabulary or of [`Level::ALL`]. Returns the number of
-/// the matching rows. `path` is the folder of the part.
+/// Adds the matching rows of a part to `counts`. For each facet, `counts` has a list with a place
+/// for each value, in the order of the vocabulary or of [`Level::ALL`]. Returns the number of
+/// matching rows. `path` is the folder of the part.
 pub(crate) fn count(
     (part, path): (&Part, &Path),
     plan: &Plan,
@@ -120,7 +122,7 @@ pub(crate) fn count(
         let bitmaps = bitmaps(part, *facet, filters);
         let units = bitmaps.iter().map(|(_, bitmap)| bitmap_units(*bitmap)).sum::<u64>();
         match (rows.bits(), &bitmaps[..]) {
-            // All matching rows have the only value that is asked for.
+            // Only one value is allowed, so all matching rows have it.
             (_, [(place, _)]) if is_asked(*facet, filters) => of_set[*place] = found,
             (Some(bits), _) if units < found * READ_UNITS => {
                 for (place, bitmap) in &bitmaps {
@@ -158,7 +160,7 @@ pub(crate) fn count(
     Ok(if is_inverse { part.rows.len() as u64 - found } else { found })
 }
 
-/// The rows that match a plan.
+/// The matching rows of a plan.
 fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
     let docs = part.rows.len() as u32;
     let rows = match &plan.driver {
@@ -200,7 +202,7 @@ fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
     Ok(Matching { rows, is_inverse: false })
 }
 
-/// The rows that match a plan, each verified by itself.
+/// The matching rows of a plan, verified one by one.
 fn walked(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
     let mut rows = RowSet::new(part.rows.len() as u32);
     let mut matches = Matches::new(part, plan, meter)?;
@@ -218,8 +220,8 @@ fn walked(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
     }
 }
 
-/// Sets the bits of the rows that match by an alternative; no bit was set before. What it verifies
-/// is verified of all rows together.
+/// Sets the bits of the rows that match by an alternative. No bit may be set before. The filters of
+/// the alternative are verified for all rows together.
 fn add_with_words(
     part: &Part,
     alternative: &Alternative,
@@ -241,7 +243,7 @@ fn add_with_words(
     narrow(part, &alternative.verified, bits, meter)
 }
 
-/// Keeps those of the rows, a bit for each, that pass the filters.
+/// Keeps those rows, a bit for each, that pass the filters.
 fn narrow(part: &Part, filters: &Filters, bits: &mut [u64], meter: &Meter) -> Result<()> {
     meter.charge(filters.units())?;
     let conditions = Conditions::new(part, filters);
@@ -249,7 +251,7 @@ fn narrow(part: &Part, filters: &Filters, bits: &mut [u64], meter: &Meter) -> Re
     Ok(meter.check()?)
 }
 
-/// Whether a matching row must have one of some values.
+/// Whether the filters restrict the facet, so that each matching row has one of the allowed values.
 fn is_asked(facet: Facet, filters: &Filters) -> bool {
     match facet {
         Facet::Level => !filters.levels.is_empty(),
@@ -257,7 +259,7 @@ fn is_asked(facet: Facet, filters: &Filters) -> bool {
     }
 }
 
-/// The bitmaps of the values that a matching row may have, each with its place in the counts.
+/// The bitmaps of the values that matching rows may have, each with its place in the counts.
 fn bitmaps<'a>(part: &'a Part, facet: Facet, filters: &Filters) -> Vec<(usize, Bitmap<'a>)> {
     match facet {
         Facet::Level => {
@@ -277,7 +279,7 @@ fn bitmaps<'a>(part: &'a Part, facet: Facet, filters: &Filters) -> Vec<(usize, B
     }
 }
 
-/// Counts the rows of a set by reading the values of each, for all these facets in one walk.
+/// Counts the rows of a set by reading their values, for all these facets in one walk.
 fn count_read(
     rows: &RowSet,
     mut add_values: impl FnMut(Facet, &[u32], &mut [u64]) -> Result<()>,
@@ -312,7 +314,7 @@ fn bitmap_units(bitmap: Bitmap<'_>) -> u64 {
     containers * CONTAINER_UNITS + rows.min(containers * BITS_UNITS)
 }
 
-/// The number of rows that a bitmap shares with a set, which has a bit for each row.
+/// The number of rows that a bitmap and a set share. The set has a bit for each row.
 fn shared(bits: &[u64], bitmap: Bitmap<'_>) -> u64 {
     let ones = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
     bitmap

@@ -1,5 +1,5 @@
-//! Fourth step of a search: executes a plan. The rows of one part that match, in DocId order,
-//! which is FIGI order.
+//! Fourth step of a search: executes a plan. It yields the matching rows of one part in DocId
+//! order, which is FIGI order.
 
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Scorer, TermQuery};
 use tantivy::schema::IndexRecordOption;
@@ -14,17 +14,17 @@ use crate::meter::Meter;
 use crate::part::Part;
 use crate::query::Word;
 
-/// An iterator over the DocIds of the rows that match, ascending, each once. It ends early when
-/// the meter refuses a charge.
+/// An iterator over the DocIds of the matching rows, ascending, each once. It ends early when the
+/// meter refuses a charge.
 pub(crate) struct Matches<'a> {
     source: Source<'a>,
     counter: Counter,
-    /// Matching rows that carry the whole text as an identifier.
+    /// The matching rows that carry the whole text as an identifier.
     identified: Cursor<'a>,
     meter: &'a Meter,
 }
 
-/// The rows of the driver that pass what the plan verifies.
+/// The rows of the driver that pass the plan's verification.
 enum Source<'a> {
     Words(Vec<Walk<'a>>),
     Selection(Box<Selection<'a>>),
@@ -35,7 +35,7 @@ struct Walk<'a> {
     scorer: Box<dyn Scorer>,
     verified: Conditions<'a>,
     meter: &'a Meter,
-    /// Units of work of going to a row and verifying it.
+    /// The units of work of going to a row and verifying it.
     row_units: u64,
     /// The current row; [`TERMINATED`] when none is left, or when the meter refused a charge.
     doc: u32,
@@ -62,13 +62,13 @@ impl<'a> Matches<'a> {
         Ok(Self { source, counter: plan.counter, identified: plan.identified.cursor(), meter })
     }
 
-    /// Skips the rows that match only since the whole text is an identifier of theirs.
+    /// Skips the rows that match only because the whole text is one of their identifiers.
     pub(crate) fn of_words(mut self) -> Self {
         self.identified.seek(TERMINATED);
         self
     }
 
-    /// Skips the rows before `doc`. It must be called before the first row is taken.
+    /// Skips the rows before `doc`. Must be called before the first row is taken.
     pub(crate) fn seek(&mut self, doc: u32) {
         match &mut self.source {
             Source::Words(walks) => walks.iter_mut().for_each(|walk| walk.seek(doc)),
@@ -77,7 +77,7 @@ impl<'a> Matches<'a> {
         self.identified.seek(doc);
     }
 
-    /// Counts the rows. It must be called before the first row is taken.
+    /// Counts the rows. Must be called before the first row is taken.
     pub(crate) fn count_all(&mut self) -> u64 {
         match (self.counter, &mut self.source) {
             (Counter::Statistics(rows), _) => u64::from(rows),
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         self.verify();
     }
 
-    /// Goes on to the first row that passes, beginning with the current one.
+    /// Moves to the first row that passes, which may be the current one.
     fn verify(&mut self) {
         while self.doc != TERMINATED {
             if self.meter.charge(self.row_units).is_err() {
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The rows that hold all words of an alternative, before it verifies anything.
+/// The rows that hold all words of an alternative, before any verification.
 pub(crate) fn with_words(
     part: &Part,
     alternative: &Alternative,
@@ -177,8 +177,8 @@ fn one_word(part: &Part, word: &Word) -> Box<dyn Query> {
     joined(Occur::Should, vec![term(&word.squeezed), runs])
 }
 
-/// Joins clauses by one kind of occurrence. A single clause is returned as it is; without a
-/// clause the query finds nothing.
+/// Joins clauses by one kind of occurrence. A single clause is returned unchanged. Without clauses,
+/// the query finds nothing.
 fn joined(occur: Occur, mut clauses: Vec<Box<dyn Query>>) -> Box<dyn Query> {
     match clauses.len() {
         1 => clauses.remove(0),

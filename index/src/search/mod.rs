@@ -1,21 +1,20 @@
-//! The answer to a search over one part: which rows match, how many, and in which order.
+//! The answer to a search over one part: the matching rows, their number and their order.
 //!
 //! A question passes through these files in this order:
 //!
-//! 1. [`plan`] decides, before any row is read, which source drives (the posting lists of words,
-//!    or the bitmaps of filters), what is verified of each row, and how rows are counted. For a
-//!    question with words, [`whole_text`] looks up whether all of it is an identifier.
-//! 2. [`conditions`] looks up in the part what the filters ask for, so that they can be verified
-//!    row by row.
+//! 1. [`plan`] decides, before any row is read, which source drives (the posting lists of words, or
+//!    the bitmaps of filters), what is verified for each row, and how rows are counted. For a
+//!    question with words, [`whole_text`] looks up whether the whole text is an identifier.
+//! 2. [`conditions`] looks up the filters in the part, so that they can be verified row by row.
 //! 3. [`selection`] combines the same conditions for blocks of rows, where filters drive.
-//! 4. [`mod@matches`] executes the plan: the rows that match, in FIGI order. A page of a filter and
-//!    a count end here.
+//! 4. [`mod@matches`] executes the plan: it yields the matching rows, in FIGI order. A page of a
+//!    filter and a count end here.
 //! 5. [`best`] finds the first rows in the order of a search. It reads posting lists in the order
 //!    of ranks ([`positions`]) when many rows match; [`prepared`] opens them. [`named`] finds the
-//!    company that a word alone names.
+//!    company that a one-word text names.
 //!
-//! [`facets`] counts the values of the matching rows instead: how many are of each currency, for
-//! example.
+//! [`facets`] counts the values of the matching rows instead: for example, the rows of each
+//! currency.
 //!
 //! [`row_set`] is the set of rows that these files pass to each other. The catalogue joins the
 //! answers of the parts.
@@ -39,9 +38,9 @@ use crate::instrument::figi::Figi;
 use crate::part::Part;
 use crate::part::rows::Row;
 
-/// A row that matches a question: its part and its DocId there.
+/// A matching row of a question: its part and its DocId there.
 ///
-/// Hits are ordered as their FIGIs are. A hit is valid in the catalogue that returned it only.
+/// Hits are ordered by FIGI. A hit is valid only in the catalogue that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hit {
     pub(crate) part: u32,
@@ -55,7 +54,8 @@ impl Hit {
     }
 }
 
-/// The rows that the hits of an answer name: those of an index, or those that were fetched for it.
+/// The source of the rows that hits refer to: an index, or the rows that were fetched for an
+/// answer.
 pub trait RowSource {
     /// The row of a hit.
     ///
@@ -69,7 +69,7 @@ pub trait RowSource {
     /// When another source returned the hit.
     fn mic_code(&self, hit: Hit) -> Option<Cow<'_, str>>;
 
-    /// Prepares for reading the rows of these hits soon. It changes no answer.
+    /// Prepares for reading the rows of these hits soon. No answer changes.
     fn read_ahead(&self, _hits: &[Hit]) {}
 
     /// The FIGI of a hit.
@@ -81,12 +81,12 @@ pub trait RowSource {
     }
 }
 
-/// A page of hits, in the order that was asked for.
+/// A page of hits, in the requested order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<P> {
-    /// At most as many hits as were asked for.
+    /// The hits, at most as many as requested.
     pub hits: Vec<Hit>,
-    /// The place of the last hit, after which the next page begins; `None` on the last page.
+    /// The place of the last hit, where the next page continues; `None` on the last page.
     pub next: Option<P>,
 }
 

@@ -1,8 +1,7 @@
-//! The company that a word alone most likely names (contract 10.9).
+//! The company that a one-word text most likely names (contract 10.9).
 //!
-//! Many words are the ticker of one company and begin the name of another. The row that a person
-//! would want first is then the best listing of the company that is wanted most, unless the ticker
-//! is nearly as likely.
+//! Many words are the ticker of one company and begin the name of another. People then want the
+//! best listing of the more wanted company first, unless the ticker is nearly as likely.
 
 use super::Hit;
 use super::conditions::Conditions;
@@ -15,17 +14,17 @@ use crate::part::rows::Row;
 use crate::query::{Keywords, Search, Word};
 use crate::words::words;
 
-/// The most names that are read, of shares and of receipts each.
+/// The most names that are read for each kind, shares and receipts.
 pub const NAMES_MAX: usize = 8;
 
 /// Units of work of reading a name.
 const NAME_UNITS: u64 = 50;
 
-/// The score by which a company whose name begins with the word must be better than the rows of
-/// which the word is the ticker, name or symbol. It is the score of twice as many listings.
+/// The margin by which a company whose name begins with the word must beat the rows with the word
+/// as ticker, name or symbol. It is the score of twice as many listings.
 const MARGIN: u32 = 40;
 
-/// The score that a depositary receipt must be better by to come before a share.
+/// The margin by which a depositary receipt must beat a share to come first.
 const RECEIPT_COST: u32 = 60;
 
 /// A company whose name begins with the word.
@@ -36,24 +35,24 @@ struct Company {
     score: u32,
 }
 
-/// The rows that pass the filters and of which the word is the ticker, the name or a symbol.
+/// The rows that pass the filters and have the word as their ticker, name or symbol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exact {
     pub(crate) first: Rank,
-    /// The largest ordinal of an importance among them, and the best score.
+    /// The largest importance ordinal of these rows. `score` is their best score.
     pub(crate) ordinal: u16,
     pub(crate) score: u32,
 }
 
-/// The first best listings that hold the word, with their ranks, at most [`NAMES_MAX`] of each
-/// kind.
+/// The best listings that hold the word, first by rank, with their ranks; at most [`NAMES_MAX`] of
+/// each kind.
 pub(crate) struct BestListings {
     pub(crate) shares: Vec<(Rank, Hit)>,
     pub(crate) receipts: Vec<(Rank, Hit)>,
 }
 
-/// The best listing of the company that the text of a search names, if that is one word and the
-/// company comes before all rows that are not identified by a number; `None` when the order stays
+/// The best listing of the company that the text of a search names, if the text is one word and the
+/// company comes before all rows that are not identified by a number. `None` when the order stays
 /// as it is. `prepared` are the parts of the catalogue.
 pub(crate) fn named(
     prepared: &mut [Prepared<'_>],
@@ -73,7 +72,7 @@ pub(crate) fn named(
             first.extend(rows.into_iter().map(|(rank, doc)| (rank, Hit { part: number, doc })));
         }
     }
-    // The same rows as if there were only one part.
+    // Keep the same rows as if there were only one part.
     for first in &mut first {
         first.sort_unstable();
         first.truncate(NAMES_MAX);
@@ -86,8 +85,8 @@ pub(crate) fn named(
     })
 }
 
-/// The word that may name a company: the only one of a text, unless it is in capital letters, as
-/// tickers are.
+/// The word that may name a company: the only word of a text, unless it is written in capital
+/// letters, like a ticker.
 pub(crate) fn naming_word(keywords: &Keywords) -> Option<&Word> {
     match keywords.words() {
         [word] if !is_in_capitals(keywords.text()) => Some(word),
@@ -95,8 +94,8 @@ pub(crate) fn naming_word(keywords: &Keywords) -> Option<&Word> {
     }
 }
 
-/// The best listing of the company that is named, by the rows that were found. The listings are in
-/// the order of ranks, and `begins` says whether the name of one begins with the word.
+/// Decides from the found rows which company is named, and returns its best listing. The listings
+/// are in the order of ranks. `begins` says whether the name of a listing begins with the word.
 pub(crate) fn decide<E>(
     exact: Exact,
     listings: BestListings,
@@ -117,7 +116,7 @@ pub(crate) fn decide<E>(
 }
 
 impl Company {
-    /// The one of two companies that is wanted more.
+    /// The more wanted of two companies.
     fn or(self, other: Self) -> Self {
         let order = |company: &Self| {
             (std::cmp::Reverse(company.rank.ordinal()), company.score, company.rank)
@@ -125,15 +124,15 @@ impl Company {
         if order(&other) < order(&self) { other } else { self }
     }
 
-    /// Whether it comes before the rows of which the word is the ticker, the name or a symbol.
+    /// Whether the company comes before the rows with the word as ticker, name or symbol.
     fn is_before(&self, exact: &Exact) -> bool {
         let Exact { first, ordinal, score } = *exact;
         if first.kind().ends() {
-            // The scores of these kinds say something else.
+            // The scores of these kinds have another meaning.
             return false;
         }
         let own = self.rank.ordinal();
-        // The data may not say how important funds and currencies are.
+        // The data may lack importances for funds and currencies.
         let is_company = matches!(first.kind(), Kind::Share | Kind::Receipt);
         if ordinal > 0 || is_company && own > 0 {
             return own > first.ordinal() && own >= ordinal;
@@ -190,7 +189,7 @@ pub(crate) fn begins_name(row: Row<'_>, word: &Word) -> bool {
     })
 }
 
-/// Whether a text is written in capital letters, as tickers are.
+/// Whether a text is written in capital letters, like a ticker.
 fn is_in_capitals(text: &str) -> bool {
     text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }

@@ -1,13 +1,13 @@
-//! First step of a search: how one part answers it, decided before any row is read. The plan says
-//! which source **drives** (gives the rows to look at), what is **verified** of each row, and how
-//! rows are **counted**. A plan is plain data: `matches` executes it, and [`Catalogue::explain`]
-//! prints it.
+//! First step of a search: plans the answer of one part before any row is read. The plan says which
+//! source **drives** (gives the rows to look at), what is **verified** for each row, and how rows
+//! are **counted**. A plan is plain data: `matches` executes it, and [`Catalogue::explain`] prints
+//! it.
 //!
-//! A short list is never intersected with a long one (engine 3). Where there are words, their
-//! posting lists drive, and each row that is left is looked up in bitmaps and ordinals. Where
-//! there are none, the bitmaps of the values that are asked for are intersected and intervals
-//! compared, for a block of rows at a time. A question that only asks for values of one property
-//! is counted without reading a row, since a bitmap knows its number of rows.
+//! A short list is never intersected with a long one (engine 3). In a question with words, their
+//! posting lists drive, and each remaining row is looked up in bitmaps and ordinals. In a question
+//! without words, the bitmaps of the allowed values are intersected and intervals are compared, for
+//! a block of rows at a time. A question that only restricts one property is counted without
+//! reading a row, since a bitmap knows its number of rows.
 //!
 //! [`Catalogue::explain`]: crate::Catalogue::explain
 
@@ -30,10 +30,10 @@ use crate::query::{Filters, Keywords, OneOf, Search, Word};
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) driver: Driver,
-    /// Rows that carry the whole text as an identifier and pass the filters (contract 9.9). They
-    /// match besides the rows of the driver.
+    /// The rows that carry the whole text as an identifier and pass the filters (contract 9.9).
+    /// They match in addition to the rows of the driver.
     pub(crate) identified: RowSet,
-    /// The identified rows of which the identifier is a number, not a symbol.
+    /// The identified rows whose identifier is a number, not a symbol.
     pub(crate) by_number: RowSet,
     pub(crate) counter: Counter,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Plan {
 /// The source of the rows to look at.
 #[derive(Debug)]
 pub(crate) enum Driver {
-    /// Posting lists of words. A row matches by any of the alternatives, or by several.
+    /// Posting lists of words. A row must match at least one of the alternatives.
     Words(Vec<Alternative>),
     /// Bitmaps and intervals.
     Filters {
@@ -53,20 +53,20 @@ pub(crate) enum Driver {
         /// All filters of the question.
         filters: Box<Filters>,
     },
-    /// No row has a value that is asked for.
+    /// No row has an allowed value.
     Nothing,
 }
 
-/// A demand of the filters, when these drive.
+/// A demand of the filters, when the filters drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Demand {
-    /// One of the values of a property that are asked for.
+    /// One of the allowed values of a property.
     Value(Property),
-    /// One of the levels that are asked for.
+    /// One of the allowed levels.
     Level,
 }
 
-/// Words that a row must all hold, and the filters that it must pass besides. A question has one
+/// Words that a row must all hold, and filters that it must also pass. A question has one
 /// alternative for all of its words, and one for each exchange code that the last word may be.
 #[derive(Debug)]
 pub(crate) struct Alternative {
@@ -81,9 +81,9 @@ pub(crate) struct Alternative {
 pub(crate) enum Counter {
     /// The number is known before any row is read.
     Statistics(u32),
-    /// The bits of blocks of rows are counted.
+    /// Rows are counted as bits, block by block.
     Blocks,
-    /// Every row is read.
+    /// Every matching row is read.
     Walk,
 }
 
@@ -126,7 +126,7 @@ impl Plan {
         let mut add = |words: &[Word], verified: Filters| {
             let mut rows_max = if words.is_empty() { 0 } else { part.rows.len() as u32 };
             for word in words {
-                // When no row has one of the words, the others need not be looked up.
+                // If no row has one of the words, the others need not be looked up.
                 if rows_max > 0 {
                     rows_max = rows_max.min(rows_with(part, word, meter)?);
                 }
@@ -160,7 +160,7 @@ impl Plan {
         let excluded = excluded.filter(|_| !filters.include_unlisted_equities);
         let mut demanded = Vec::new();
         for one_of in filters.known.iter() {
-            // A row has one value of a property at most, so no row is counted twice.
+            // A row has at most one value of a property, so no row is counted twice.
             let bitmaps = one_of.values().filter_map(|known| part.bitmaps.of(known));
             demanded.push((Demand::Value(one_of.property()), bitmaps.map(Bitmap::rows).sum()));
         }
@@ -185,7 +185,7 @@ impl Plan {
         )
     }
 
-    /// An upper bound of the number of rows that posting lists lead to; 0 where filters drive,
+    /// An upper bound of the number of rows that posting lists lead to. It is 0 when filters drive,
     /// since they do not lead to single rows.
     pub(crate) fn rows_max(&self) -> u64 {
         match &self.driver {
@@ -196,11 +196,11 @@ impl Plan {
         }
     }
 
-    /// The units of work of going to all rows that posting lists lead to.
+    /// The units of work of visiting all rows that posting lists lead to.
     pub(crate) fn walk_units(&self) -> u64 {
         match &self.driver {
-            // Each row of the rarest word is looked up in the list of every other word, and in
-            // each bitmap.
+            // Each row of the rarest word is looked up in the lists of all other words and in each
+            // bitmap.
             Driver::Words(alternatives) => alternatives
                 .iter()
                 .map(|alternative| {
@@ -306,7 +306,7 @@ fn rows_with(part: &Part, word: &Word, meter: &Meter) -> Result<u32> {
     Ok(squeezed.saturating_add(all_runs))
 }
 
-/// The filters that are verified of a row, as text for people.
+/// The filters that are verified for a row, as text for people.
 pub(crate) fn display_verified<'a>(
     filters: &'a Filters,
     vocabulary: &'a Vocabulary,
@@ -328,13 +328,13 @@ pub(crate) fn display_verified<'a>(
     })
 }
 
-/// The values of which a row must have one, as text for people.
+/// The allowed values, as text for people.
 fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> String {
     let values: Vec<&str> = one_of.values().map(|known| vocabulary.text(known)).collect();
     format!("{} {}", one_of.property().name(), escaped(values.join(" | ")))
 }
 
-/// The levels of which a row must have one, as text for people.
+/// The allowed levels, as text for people.
 fn display_levels(levels: Levels) -> String {
     format!("level {}", levels.iter().map(Level::name).collect::<Vec<_>>().join(" | "))
 }

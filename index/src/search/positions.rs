@@ -1,5 +1,5 @@
 //! The rows that hold words, in the order of ranks: posting lists as positions (`part::ranks`).
-//! Sets of positions are intersected and united, and read only as far as rows are wanted.
+//! Sets of positions are intersected and united. They are read only until enough rows are found.
 
 use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
@@ -11,14 +11,14 @@ use crate::part::Part;
 use crate::part::ranks::{ListCursor, ListedWord};
 use crate::query::Word;
 
-/// The position after all others: there is none left.
+/// The position after all others. It means that none is left.
 pub(crate) const END: u32 = u32::MAX;
 
 /// Units of work of a step in a set of positions.
 pub(crate) const STEP_UNITS: u64 = 4;
 
-/// Units of work of beginning to read a list of the segment, and of comparing one of its rows with
-/// few others.
+/// The units of work of starting to read a list of the segment, and of comparing one of its rows
+/// with a few others.
 const POSTINGS_UNITS: u64 = 20;
 const AMONG_UNITS: u64 = 2;
 
@@ -29,34 +29,34 @@ pub(crate) const POSITION_UNITS: u64 = 8;
 pub(crate) enum Positions<'a> {
     /// The positions of a frequent word.
     List(Box<ListCursor<'a>>),
-    /// The positions of a rare word, and the number of them that were passed.
+    /// The positions of a rare word, and the number of them that were already passed.
     Few(Vec<u32>, usize),
-    /// The positions that are in all of the sets, of which there is at least one.
+    /// The positions that are in all of the sets. There is at least one set.
     All(Vec<Positions<'a>>),
-    /// The positions that are in any of some sets.
+    /// The positions that are in at least one of the sets.
     Any(AnyOf<'a>),
 }
 
 /// A union of sets.
 pub(crate) struct AnyOf<'a> {
-    /// The sets. Those of rare words are one, so that a step looks into few of them.
+    /// The sets. Rare words share one set, so that a step looks into few sets.
     sets: Vec<Positions<'a>>,
-    /// The first position of each set that was not passed when the set was last read; no positions
-    /// at all before the first reading.
+    /// For each set, its first position that had not been passed at the last reading. Empty before
+    /// the first reading.
     firsts: Vec<u32>,
-    /// The number of sets that it was made of. A step is charged for each of them: where a search
-    /// is given up must not depend on how many of its words are rare.
+    /// The number of sets that were united. Each step is charged for all of them, so that the point
+    /// where a search is abandoned does not depend on how many of its words are rare.
     made_of: u64,
 }
 
-/// Few rows, ascending, with the position of each.
+/// A small number of rows, ascending, each with its position.
 pub(crate) struct FewRows(Vec<(u32, u32)>);
 
 impl FewRows {
     /// The most rows.
     const MAX: u32 = 256;
 
-    /// The rows of a set that is not read yet, if they are few.
+    /// The rows of a set, if they are few. The set must not have been read yet.
     pub(crate) fn of(part: &Part, set: &mut Positions<'_>, meter: &Meter) -> Option<Self> {
         if set.count_max() > Self::MAX {
             return None;
@@ -113,8 +113,8 @@ impl<'a> Positions<'a> {
         info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, None, meter))
     }
 
-    /// The rows of a part that hold a term whose entry in the dictionary is known. Of a rare term,
-    /// only rows `among` others are wanted, if these are given.
+    /// The rows of a part that hold a term. `info` is its entry in the dictionary. If `among` is
+    /// given, a rare term gives only rows that are in it.
     fn of_info(
         part: &'a Part,
         info: &TermInfo,
@@ -125,7 +125,7 @@ impl<'a> Positions<'a> {
             meter.charge(TERM_UNITS)?;
             return Ok(Self::List(Box::new(list)));
         }
-        // A rare word has no list in the order of ranks: its rows are sorted here.
+        // A rare word has no list in the order of ranks, so its rows are sorted here.
         let units = if among.is_some() { AMONG_UNITS } else { POSITION_UNITS };
         meter.charge(POSTINGS_UNITS + units * u64::from(info.doc_freq))?;
         let rows = part.rare_postings.rows(info);
@@ -137,8 +137,8 @@ impl<'a> Positions<'a> {
         Ok(Self::Few(positions, 0))
     }
 
-    /// The rows of a part that hold a word of its dictionary. Of a rare word, only rows `among`
-    /// others are wanted, if these are given.
+    /// The rows of a part that hold a word of its dictionary. If `among` is given, a rare word
+    /// gives only rows that are in it.
     pub(crate) fn of_dictionary(
         part: &'a Part,
         word: &DictionaryWord,
@@ -166,7 +166,7 @@ impl<'a> Positions<'a> {
 
     pub(crate) const NONE: Self = Self::Few(Vec::new(), 0);
 
-    /// The positions that are in all of the sets; none when there is no set.
+    /// The positions that are in all of the sets; empty without sets.
     pub(crate) fn all(mut sets: Vec<Self>) -> Self {
         match sets.len() {
             0 => Self::NONE,
@@ -179,7 +179,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The positions that are in any of the sets.
+    /// The positions that are in at least one of the sets.
     pub(crate) fn any(sets: Vec<Self>) -> Self {
         let made_of = sets.len() as u64;
         let mut all = Vec::with_capacity(sets.len());
@@ -205,7 +205,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The units of work of a seek that finds the next position at once.
+    /// The units of work of a seek that finds its position at once.
     pub(crate) fn seek_units(&self) -> u64 {
         let of_all = |sets: &[Self]| sets.iter().map(Self::seek_units).sum::<u64>();
         match self {
@@ -215,8 +215,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Goes to the first position that is not before `target`, which must not be less than in
-    /// the call before. [`END`] when there is none, or when the meter refuses a charge.
+    /// Goes to the first position at or after `target`, which must not be smaller than in the
+    /// previous call. Returns [`END`] when there is none, or when the meter refuses a charge.
     pub(crate) fn seek(&mut self, target: u32, meter: &Meter) -> u32 {
         match self {
             Self::List(list) => list.seek(target),
@@ -246,7 +246,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Goes back to before the first position.
+    /// Goes back to the first position.
     pub(crate) fn rewind(&mut self) {
         match self {
             Self::List(list) => list.rewind(),
@@ -259,8 +259,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Whether a position is in the set. It must be asked for ascending positions. Unlike
-    /// [`Positions::seek`] it does not go on to the next position of the set.
+    /// Whether a position is in the set. Call it with ascending positions. Unlike
+    /// [`Positions::seek`], it does not move to the next position of the set.
     pub(crate) fn holds(&mut self, position: u32, meter: &Meter) -> bool {
         match self {
             Self::List(_) | Self::Few(..) => {
@@ -272,7 +272,7 @@ impl<'a> Positions<'a> {
     }
 }
 
-/// Goes to the first position from `target` on that is in all of the sets.
+/// Goes to the first position at or after `target` that is in all of the sets.
 fn seek_all(sets: &mut [Positions<'_>], mut target: u32, meter: &Meter) -> u32 {
     'target: while meter.charge(STEP_UNITS * sets.len() as u64).is_ok() {
         for set in &mut *sets {

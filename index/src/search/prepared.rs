@@ -1,5 +1,5 @@
 //! A part that is about to answer a search: its plan, the rows that the whole text finds, and the
-//! posting lists of the words, opened once for all that reads them.
+//! posting lists of the words, opened once for all their readers.
 
 use super::conditions::Conditions;
 use super::matches::Matches;
@@ -15,7 +15,7 @@ use crate::part::Part;
 use crate::part::ranks::rank::Rank;
 use crate::query::Keywords;
 
-/// When at most this many rows may match, all of them are read and sorted.
+/// If at most this many rows may match, all of them are read and sorted.
 pub(super) const FEW_ROWS: u64 = 256;
 
 /// Units of work of reading the rank of a row.
@@ -27,8 +27,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) plan: Plan,
     /// See [`exact`].
     pub(crate) exact: RowSet,
-    /// The rows that words lead to, in the order of ranks; `None` when they are so few that all of
-    /// them are read.
+    /// The rows that words lead to, in the order of ranks; `None` when there are few, so that all
+    /// of them are read.
     pub(super) of_words: Option<Vec<RankedWords<'a>>>,
 }
 
@@ -54,8 +54,9 @@ impl<'a> Prepared<'a> {
         Ok(Self { part, plan, exact, of_words })
     }
 
-    /// The first rows of some kinds that words lead to, with their ranks, in the order of ranks:
-    /// best listings only, and at most `rows_max` of each kind. The kinds are given in their order.
+    /// The first rows of some kinds that words lead to, with their ranks, in the order of ranks.
+    /// Only best listings are included, at most `rows_max` of each kind. `kinds` must be in the
+    /// order of kinds.
     pub(crate) fn first_of<const N: usize>(
         &mut self,
         kinds: [Kind; N],
@@ -130,9 +131,9 @@ pub(super) struct RankedWords<'a> {
     part: &'a Part,
     positions: Positions<'a>,
     verified: Conditions<'a>,
-    /// Units of work of going back to before the first row.
+    /// The units of work of going back to before the first row.
     rewind_units: u64,
-    /// Units of work of going to one row and verifying it.
+    /// The units of work of going to one row and verifying it.
     step_units: u64,
 }
 
@@ -164,7 +165,7 @@ impl<'a> RankedWords<'a> {
         END
     }
 
-    /// Whether the row at a position is one of them. It must be asked for ascending positions.
+    /// Whether the row at a position is one of these rows. Call it with ascending positions.
     pub(super) fn holds(&mut self, position: u32, meter: &Meter) -> bool {
         meter.charge(self.step_units).is_ok()
             && self.positions.holds(position, meter)

@@ -1,14 +1,14 @@
-//! Sets of rows of one part, in bounded memory: few rows are a sorted list, many are one bit for
-//! each row of the part. So a set takes at most about an eighth of a byte for each row of the
-//! part, which is 2 MB for the largest parts that a build makes.
+//! Sets of rows of one part, in bounded memory. A set of few rows is a sorted list; a set of many
+//! rows is one bit for each row of the part. So a set takes at most about an eighth of a byte for
+//! each row of the part, which is 2 MB for the largest parts that a build makes.
 
 use tantivy::TERMINATED;
 
-/// Sets of at most this many rows are lists, however small the part is.
+/// Sets of at most this many rows are always lists, even in a small part.
 const FEW_ROWS_MIN: usize = 256;
 
-/// The number of rows of the part for each row of the longest list. A list of that length, with
-/// the unused capacity of a growing list, takes as much memory as the bits.
+/// The number of rows of the part divided by the length of the longest list. A list of that length,
+/// with the unused capacity of a growing list, takes as much memory as the bits.
 const ROWS_PER_LISTED: usize = 64;
 
 /// A set of DocIds or of positions, all below the number of rows of a part.
@@ -26,14 +26,14 @@ impl RowSet {
         Self { rows, few: Vec::new(), bits: Vec::new() }
     }
 
-    /// The rows that have a bit, of a part of `rows` rows.
+    /// The set of the rows whose bit is set, for a part of `rows` rows.
     pub(crate) fn of_bits(rows: u32, bits: Vec<u64>) -> Self {
         debug_assert_eq!(bits.len(), (rows as usize).div_ceil(64));
         Self { rows, few: Vec::new(), bits }
     }
 
-    /// Adds a row. Unless all rows were added in ascending order, [`RowSet::sort`] must be
-    /// called before the set is read.
+    /// Adds a row. Call [`RowSet::sort`] before reading the set, unless all rows were added in
+    /// ascending order.
     pub(crate) fn insert(&mut self, row: u32) {
         if !self.bits.is_empty() {
             self.set(row);
@@ -45,13 +45,13 @@ impl RowSet {
         }
     }
 
-    /// Sorts the rows, after those of several lists were added.
+    /// Sorts the rows. Needed after rows of several lists were added.
     pub(crate) fn sort(&mut self) {
         self.few.sort_unstable();
         self.few.dedup();
     }
 
-    /// A bit for each row of the part, in words of 64; `None` for a set of few rows.
+    /// A bit for each row of the part, in words of 64; `None` for a list of few rows.
     pub(crate) fn bits(&self) -> Option<&[u64]> {
         (!self.bits.is_empty()).then_some(&self.bits[..])
     }
@@ -134,7 +134,7 @@ impl Cursor<'_> {
         };
     }
 
-    /// Goes forward to the first row that is not before `target`.
+    /// Moves to the first row at or after `target`.
     pub(crate) fn seek(&mut self, target: u32) {
         if self.row >= target {
             return;

@@ -1,6 +1,6 @@
-//! Third step of a search without words: the rows that pass the conditions, in DocId order.
-//! Bitmaps are intersected and intervals compared for a block of 4,096 rows at a time. A block is
-//! worked on only when its rows are wanted.
+//! Third step of a search without words: the rows that pass the conditions, in DocId order. Bitmaps
+//! are intersected and intervals compared for a block of 4,096 rows at a time. A block is computed
+//! only when its rows are wanted.
 
 use super::conditions::Conditions;
 use crate::meter::Meter;
@@ -12,13 +12,13 @@ const WORDS: usize = 64;
 /// DocIds in a block.
 const BLOCK_DOCS: u32 = 64 * WORDS as u32;
 
-/// Units of work for each block, for each bitmap that narrows it, and for each interval. A unit
-/// is some ten nanoseconds; the figures are measured.
+/// The units of work of a block: for the block itself, for each bitmap that narrows it, and for
+/// each interval. A unit is about ten nanoseconds; the figures are measured.
 const BLOCK_UNITS: u64 = 20;
 const BITMAP_UNITS: u64 = 10;
 const INTERVAL_UNITS: u64 = 80;
 
-/// Units of work of finding the container of a bitmap for a chunk.
+/// The units of work of finding the container of a bitmap for a chunk.
 const CONTAINER_UNITS: u64 = 4;
 
 /// A bit for each row of a block.
@@ -28,23 +28,24 @@ type Block = [u64; WORDS];
 pub(crate) struct Selection<'a> {
     docs: u32,
     conditions: Conditions<'a>,
-    /// The rows of the current block that were not returned yet, and its first DocId.
+    /// The rows of the current block that were not yet returned. `first` is the first DocId of the
+    /// block.
     rows: Box<Block>,
     first: u32,
     /// The first word of the block that may have rows left.
     word: usize,
-    /// The containers of the current chunk, which its blocks read in turn.
+    /// The containers of the current chunk. Its blocks read them in turn.
     containers: Containers<'a>,
     /// The first DocId of the next block; `docs` or more when there is none.
     next: u32,
     meter: &'a Meter,
-    /// Units of work of a block, and of going to the next chunk.
+    /// The units of work of a block, and of going to the next chunk.
     block_units: u64,
     chunk_units: u64,
 }
 
 impl<'a> Selection<'a> {
-    /// The selection over a part of `docs` rows. It ends early when the meter refuses a charge.
+    /// The selection from a part of `docs` rows. It ends early when the meter refuses a charge.
     pub(crate) fn new(docs: u32, conditions: Conditions<'a>, meter: &'a Meter) -> Self {
         let bitmaps = conditions.bitmaps() as u64;
         let intervals = conditions.intervals.len() as u64;
@@ -62,7 +63,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Skips the rows before `doc`. It must be called before the first row is taken.
+    /// Skips the rows before `doc`. Must be called before the first row is taken.
     pub(crate) fn seek(&mut self, doc: u32) {
         if doc <= self.next {
             return;
@@ -77,7 +78,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Counts the rows that are left, and takes them.
+    /// Counts and consumes the remaining rows.
     pub(crate) fn count_left(&mut self) -> u64 {
         let mut count = ones(&self.rows);
         while self.advance() {
@@ -87,7 +88,7 @@ impl<'a> Selection<'a> {
         count
     }
 
-    /// Keeps those of a part's rows, a bit for each, that pass. It must be called before any other
+    /// Keeps those rows of a part, a bit for each, that pass. Must be called before any other
     /// method.
     pub(crate) fn narrow(&mut self, rows: &mut [u64]) {
         let mut done = 0;
@@ -110,7 +111,7 @@ impl<'a> Selection<'a> {
                 if self.meter.charge(self.chunk_units).is_err() {
                     return false;
                 }
-                // Chunks in which one of the bitmaps has no rows are skipped.
+                // Chunks without rows in one of the bitmaps are skipped.
                 let Some(common) = self.common_chunk(chunk) else {
                     self.next = self.docs;
                     return false;
@@ -218,7 +219,7 @@ impl<'a> Containers<'a> {
 /// A container that is read forwards, a block at a time.
 struct ContainerReader<'a> {
     container: Container<'a>,
-    /// In a container of low halves, the number of them that lie before the next block.
+    /// For a container of low halves, the number of halves before the next block.
     done: usize,
 }
 
@@ -266,12 +267,12 @@ impl<'a> ContainerReader<'a> {
         }
     }
 
-    /// Calls `each` with the word and the bit of each low half that lies in the block.
+    /// Calls `each` with the word and the bit of each low half in the block.
     fn each(&mut self, halves: &[[u8; 2]], low: u32, mut each: impl FnMut(usize, u64)) {
         let number = |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half));
         let rest = &halves[self.done..];
         let before = match rest.first() {
-            // Blocks in between were skipped.
+            // Some blocks in between were skipped.
             Some(half) if number(half) < low => rest.partition_point(|half| number(half) < low),
             _ => 0,
         };

@@ -1,9 +1,9 @@
 //! Searches whose whole text is an identifier, a ticker or a name. People leave out blanks and
-//! punctuation that the stored value has, and the legal form of a name.
+//! punctuation of the stored value, and the legal form of a name.
 //!
-//! The identifier directory holds each value in its own spelling. Most spellings follow from the
-//! squeezed text, so they are found by asking the directory once for each kind of identifier.
-//! Values with other spellings have another key in the directory, under their squeezed text.
+//! The identifier directory holds each value in its own spelling. Usually the spelling follows from
+//! the squeezed text, so one question to the directory for each kind of identifier finds it. A
+//! value with another spelling has a second key in the directory: its squeezed text.
 
 use super::conditions::Conditions;
 use super::row_set::RowSet;
@@ -19,24 +19,24 @@ use crate::query::{Filters, Keywords};
 use crate::words::names::common_name;
 use crate::words::squeeze;
 
-/// Units of work of asking the directory for a text under all kinds of identifiers, and as a
-/// ticker and a name.
+/// The units of work of looking up a text in the directory as every kind of identifier, as a ticker
+/// and as a name.
 const ALL_KINDS_UNITS: u64 = 150;
 const NAMES_UNITS: u64 = 100;
 
-/// Units of work of reading a row of a list and adding it to a set.
+/// The units of work of reading a row of a list and adding it to a set.
 const LISTED_UNITS: u64 = 1;
 
 /// The lists of rows that carry the whole text as an identifier.
 #[derive(Default)]
 pub(crate) struct Identified<'a> {
-    /// Rows that carry it as a number, which identifies one security.
+    /// The rows that carry the text as a number, which identifies one security.
     pub(crate) by_number: Vec<Postings<'a>>,
-    /// Rows that carry it as a symbol, which other securities may have too.
+    /// The rows that carry the text as a symbol, which other securities may have too.
     pub(crate) by_symbol: Vec<Postings<'a>>,
 }
 
-/// Looks up the whole text as an identifier of every kind that contract 9.9 names, and as a FIGI.
+/// Looks up the whole text as every kind of identifier in contract 9.9, and as a FIGI.
 pub(crate) fn identified<'a>(
     part: &'a Part,
     keywords: &Keywords,
@@ -70,8 +70,8 @@ pub(crate) fn with_ticker<'a>(part: &'a Part, ticker: &str) -> Vec<Postings<'a>>
     rows.into_iter().collect()
 }
 
-/// The rows of a key; `None` when there are none. The directory is asked only when a key of that
-/// kind has the length of the text.
+/// The rows of a key; `None` when there are none. The directory is read only if it has a key of
+/// that kind and length.
 fn find<'a>(part: &'a Part, kind: KeyKind, text: &str) -> Option<Postings<'a>> {
     let found = part.lengths.have(kind, text).then(|| part.identifiers.find(kind, text))?;
     (found.len() > 0).then_some(found)
@@ -103,7 +103,7 @@ pub(crate) fn add_all(
     Ok(())
 }
 
-/// Adds the rows of a list that pass the conditions, if there are any, to a set.
+/// Adds the rows of a list, if there is one, that pass the conditions to a set.
 fn add(
     rows: &mut RowSet,
     list: &Postings<'_>,
@@ -120,10 +120,10 @@ fn add(
     Ok(meter.check()?)
 }
 
-/// The rows whose ticker or name is the whole text, or the text before a last word that is their
-/// exchange code. Neither filters nor words are verified, so that some of these rows may not match
-/// the search. Instruments that end on a day, such as options, are not found by name, since many
-/// of them share one.
+/// The rows whose ticker or name is the whole text, or is the text before a last word that is their
+/// exchange code. Neither filters nor words are verified, so some of these rows may not match the
+/// search. Instruments that end on a day, such as options, are not found by name, since many of
+/// them share one.
 pub(crate) fn exact(
     part: &Part,
     keywords: &Keywords,
@@ -181,12 +181,12 @@ fn with_text<'a>(
     Ok(lists)
 }
 
-/// Units of work of folding a text and of hashing it for several kinds of keys.
+/// The units of work of folding a text and of hashing it for several kinds of keys.
 fn text_units(text: &str) -> u64 {
     text.len() as u64
 }
 
-/// Units of work of comparing a word with every exchange code.
+/// The units of work of comparing a word with every exchange code.
 pub(crate) fn exch_code_units(vocabulary: &Vocabulary) -> u64 {
     vocabulary.values(Property::ExchCode).len() as u64
 }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// For each word the line of its group.
+/// The line of the group of each word.
 static GROUPS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let lines = include_str!("abbreviations.txt").lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(|line| line.split_whitespace().map(move |word| (word, line))).collect()
 });
 
-/// The other words of the group of a folded word; none when it is in no group.
+/// The other words in the group of a folded word; empty when the word is in no group.
 pub(crate) fn equivalents(word: &str) -> impl Iterator<Item = &'static str> {
     let group = GROUPS.get(word).copied().unwrap_or_default();
     group.split_whitespace().filter(move |other| *other != word)

@@ -1,8 +1,8 @@
-//! The most frequent of some words of the dictionary of a part.
+//! The most frequent words among some words of the dictionary of a part.
 //!
-//! Words with a common beginning follow each other in the dictionary. The frequent ones among them
-//! are found by their lists in the order of ranks (`part::ranks`), so that the others are read
-//! only when too few are frequent.
+//! Words with a common beginning follow each other in the dictionary. The frequent ones have lists
+//! in the order of ranks (`part::ranks`) and are found by these. So the other words are read only
+//! if too few are frequent.
 
 use std::cmp::Reverse;
 
@@ -16,36 +16,36 @@ use crate::part::Part;
 use crate::part::ranks::LISTED_MIN;
 use crate::search::positions::DictionaryWord;
 
-/// The most words of the dictionary among which the most frequent ones are found.
+/// The largest number of dictionary words that the most frequent ones are selected from.
 const WORDS_READ_MAX: u64 = 1 << 16;
 
-/// The words with the same beginning that are read one by one, before the end of their stretch is
-/// looked up instead.
+/// The number of words with the same beginning that are read one by one. After them, the end of
+/// their stretch is looked up instead.
 const READ_SINGLY: usize = 8;
 
-/// Units of work of reading a word of the dictionary, of finding a place in it, and of comparing a
-/// word that has a list.
+/// The units of work of reading a word of the dictionary, of finding a place in it, and of
+/// comparing a word that has a list.
 const WORD_UNITS: u64 = 4;
 const SEEK_UNITS: u64 = 40;
 const LISTED_UNITS: u64 = 1;
 
-/// The most frequent of the first [`WORDS_READ_MAX`] words that are added, in the order of the
-/// dictionary. It never holds more than twice as many as are wanted.
+/// Selects the most frequent of the first [`WORDS_READ_MAX`] added words, in the order of the
+/// dictionary. Never holds more than twice as many words as are wanted.
 pub(super) struct MostFrequent<'a> {
     part: &'a Part,
     terms: &'a TermDictionary,
     meter: &'a Meter,
     words_max: usize,
-    /// The words that may still be added.
+    /// The number of words that may still be added.
     left: u64,
     found: Vec<DictionaryWord>,
-    /// Words that were not read.
+    /// Stretches of words that were not read.
     skipped: Vec<Stretch>,
 }
 
-/// Words that follow each other in the dictionary.
+/// A stretch of consecutive words in the dictionary.
 struct Stretch {
-    /// The word before the first one.
+    /// The last word before the stretch.
     before: Vec<u8>,
     count: u64,
 }
@@ -69,7 +69,7 @@ impl<'a> MostFrequent<'a> {
         Self { part, terms, meter, words_max, left: WORDS_READ_MAX, found, skipped }
     }
 
-    /// Whether no more words are looked at.
+    /// Whether the largest number of words was reached.
     pub(super) fn is_over(&self) -> bool {
         self.left == 0
     }
@@ -104,7 +104,7 @@ impl<'a> MostFrequent<'a> {
         Ok(())
     }
 
-    /// Adds the words after the word `before`, which is at `place`, that come before `end`.
+    /// Adds the words between `before` and `end`. The word `before` is at `place`.
     fn add_stretch(&mut self, before: &[u8], place: WordPlace, end: WordPlace) -> Result<()> {
         let first = place.word + 1;
         let count = (end.word - first).min(self.left);
@@ -122,7 +122,8 @@ impl<'a> MostFrequent<'a> {
         Ok(())
     }
 
-    /// The most frequent words; of equally frequent ones, the first in the order of the dictionary.
+    /// The most frequent words. Among equally frequent ones, the first in the order of the
+    /// dictionary win.
     pub(super) fn finish(mut self) -> Result<Vec<DictionaryWord>> {
         self.cut();
         let is_enough = self.found.len() == self.words_max
@@ -135,7 +136,7 @@ impl<'a> MostFrequent<'a> {
                 let mut left = stretch.count;
                 while left > 0 && words.advance() {
                     left -= 1;
-                    // The others were added with the stretch.
+                    // The frequent words were added with the stretch.
                     if words.value().doc_freq < LISTED_MIN {
                         self.put(DictionaryWord::Read(words.value().clone()));
                     }
@@ -171,7 +172,7 @@ impl<'a> MostFrequent<'a> {
     }
 }
 
-/// The place of the first word that is not before `bound`, or the end of the dictionary.
+/// The place of the first word at or after `bound`, or the end of the dictionary.
 fn place_from(terms: &TermDictionary, bound: Option<&[u8]>) -> Result<WordPlace> {
     if let Some(bound) = bound {
         let words = terms.range().ge(bound).without_keys().into_stream();
@@ -184,8 +185,7 @@ fn place_from(terms: &TermDictionary, bound: Option<&[u8]>) -> Result<WordPlace>
     Ok(WordPlace { word: terms.num_terms() as TermOrdinal, postings: usize::MAX })
 }
 
-/// The end of the range of texts that begin with `beginning`: the first text after all of them;
-/// `None` when there is none.
+/// The first text after all texts that begin with `beginning`; `None` when there is none.
 fn after(beginning: &[u8]) -> Option<Vec<u8>> {
     let last = beginning.iter().rposition(|byte| *byte < u8::MAX)?;
     let mut end = beginning[..=last].to_vec();

@@ -1,5 +1,5 @@
-//! The interpretations of the typed words (the ways in which they may be meant), and the rows of
-//! each interpretation.
+//! The interpretations of the typed words (the possible meanings), and the rows of each
+//! interpretation.
 
 use tantivy::TantivyError;
 
@@ -18,36 +18,38 @@ use crate::search::conditions::Conditions;
 use crate::search::plan::TERM_UNITS;
 use crate::search::positions::{END, FewRows, Positions, STEP_UNITS};
 
-/// Steps in posting lists, and rows that are read in vain, before an interpretation is given up.
+/// The number of steps in posting lists, and of rows that do not fit, after which an interpretation
+/// is abandoned.
 const STEPS_MAX: u64 = 2048;
 const MISSES_MAX: usize = 96;
 
-/// The largest number of words that are looked for; the words after them are ignored. A name is
-/// not typed with more.
+/// The largest number of words that are looked for; further words are ignored. People do not type
+/// more for a name.
 const WORDS_MAX: usize = 16;
 
-/// Words of more runs than this are looked for only as a whole.
+/// The most runs of a word whose runs are looked for. A word with more is looked for only as a
+/// whole.
 const RUNS_MAX: usize = 8;
 
-/// The largest number of words in which typos are looked for or that are joined, and of places
-/// at which a word is split.
+/// The largest number of words that are joined or checked for typos, and of places where a word is
+/// split.
 const GUESSED_WORDS_MAX: usize = 6;
 
-/// Units of work of finding the equivalents of a word, and of each byte of the text, which is
-/// folded again where words are joined.
+/// The units of work of finding the equivalents of a word, and of each byte of the text, which is
+/// folded again when words are joined.
 const EQUIVALENTS_UNITS: u64 = 150;
 const LETTER_UNITS: u64 = 8;
 
-/// Units of work of looking for one word in the words of a row.
+/// The units of work of looking for one word among the words of a row.
 const FIT_UNITS: u64 = 20;
 
-/// Units of work of making the interpretations of these words.
+/// The units of work of making the interpretations of these words.
 pub(super) fn units(keywords: &Keywords) -> u64 {
     let words = keywords.words().len().min(WORDS_MAX) as u64;
     2 * EQUIVALENTS_UNITS * words + LETTER_UNITS * keywords.squeezed().len() as u64
 }
 
-/// One way in which the typed words may be meant.
+/// One possible meaning of the typed words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interpretation {
     pub(crate) words: Vec<QueryWord>,
@@ -72,7 +74,7 @@ const JOINED: i32 = -20;
 const LOOSE: i32 = -60;
 const GUESSED: i32 = -100;
 
-/// The words as they were typed. The last one may be unfinished.
+/// The words exactly as typed. The last one may be unfinished.
 pub(crate) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
     let words = keywords.words().iter().take(WORDS_MAX);
     let mut words: Vec<QueryWord> = words.map(QueryWord::whole).collect();
@@ -82,8 +84,8 @@ pub(crate) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
     words
 }
 
-/// The plain interpretations: the words as they were typed; the last word as an exchange code;
-/// two neighbours joined.
+/// The plain interpretations: the words as typed; the last word as an exchange code; two neighbours
+/// joined.
 pub(super) fn plain(
     keywords: &Keywords,
     words: &[QueryWord],
@@ -110,13 +112,13 @@ pub(super) fn plain(
     interpretations
 }
 
-/// Every word as the beginning of a word.
+/// An interpretation of every word as the beginning of a word.
 pub(super) fn unfinished(words: &[QueryWord]) -> Interpretation {
     let words = words.iter().map(|word| QueryWord { is_unfinished: true, ..word.clone() });
     Interpretation::of(words.collect(), LOOSE)
 }
 
-/// A single word as two words that follow each other.
+/// Interpretations of a single word as two consecutive words.
 pub(super) fn split(words: &[QueryWord]) -> Vec<Interpretation> {
     let mut interpretations = Vec::new();
     if let [only] = words {
@@ -134,8 +136,8 @@ pub(super) fn split(words: &[QueryWord]) -> Vec<Interpretation> {
     interpretations
 }
 
-/// Interpretations with a typo: in all words that no row has, or, when rows have every word, in
-/// each word in turn.
+/// Interpretations with a typo. If some words are in no row, all of these get one; otherwise each
+/// word in turn does.
 pub(super) fn guessed<E>(
     words: &[QueryWord],
     is_known: impl Fn(&QueryWord) -> Result<bool, E>,
@@ -149,8 +151,8 @@ pub(super) fn guessed<E>(
     Ok(places.map(|place| mistyped(words, &[place], 1)).collect())
 }
 
-/// The interpretation with up to two typos in each word that no row has; none when no such word is
-/// long enough for two. `is_known` is also asked about beginnings of words.
+/// The interpretation with up to two typos in each word that is in no row; empty when no such word
+/// is long enough for two. `is_known` is also called with beginnings of words.
 pub(super) fn guessed_twice<E>(
     words: &[QueryWord],
     is_known: impl Fn(&QueryWord) -> Result<bool, E>,
@@ -160,7 +162,7 @@ pub(super) fn guessed_twice<E>(
     Ok(has_two.then(|| mistyped(words, &unknown, 2)))
 }
 
-/// The places of the words that no row has and that may be mistyped.
+/// The places of the words that are in no row and may be mistyped.
 fn unknown<E>(
     words: &[QueryWord],
     is_known: impl Fn(&QueryWord) -> Result<bool, E>,
@@ -174,7 +176,7 @@ fn unknown<E>(
     Ok(unknown)
 }
 
-/// The words with up to that many typos in the words at some places.
+/// An interpretation with up to `typos` typos in the words at `places`.
 fn mistyped(words: &[QueryWord], places: &[usize], typos: usize) -> Interpretation {
     let mut words = words.to_vec();
     for place in places {
@@ -195,8 +197,8 @@ pub(super) fn is_known(part: &Part, word: &str, meter: &Meter) -> Result<bool> {
     Ok(part.words.terms().get(word).map_err(TantivyError::from)?.is_some())
 }
 
-/// The first rows of a part in the order of ranks that hold the words of an interpretation, at most
-/// `rows_max`, each with what `fit` returns for it.
+/// The first rows of a part that hold the words of an interpretation, in the order of ranks, at
+/// most `rows_max`, each with the result of `fit`.
 pub(super) fn rows(
     part: &Part,
     lookups: &Lookups,
@@ -231,17 +233,17 @@ pub(super) fn rows(
     Ok(Vec::new())
 }
 
-/// The way in which beginnings of up to three letters are looked for. At first they are not looked
-/// up in the dictionary, as longer beginnings are, since too many rows hold them.
+/// The place to look for beginnings of up to three letters. At first they are not looked up in the
+/// dictionary like longer beginnings, since too many rows hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShortBeginning {
-    /// In the rows that hold the other words.
+    /// Among the rows that hold the other words.
     InRows,
     /// In the dictionary, like longer beginnings: too many rows hold the other words.
     InDictionary,
 }
 
-/// The rows, and whether they are all; else the interpretation was given up.
+/// The rows, and whether they are complete. If not, the interpretation was abandoned.
 fn walk(
     part: &Part,
     mut positions: Positions<'_>,
@@ -251,8 +253,8 @@ fn walk(
     fit: &mut impl FnMut(u32) -> Result<Option<Fit>>,
 ) -> Result<(Vec<(u32, Fit)>, bool)> {
     let step_units = STEP_UNITS + conditions.row_units();
-    // The number of steps does not depend on how many lists a step looks into. When a row must
-    // hold several words, it counts as two steps.
+    // The count of steps does not depend on the number of lists that a step looks into. If a row
+    // must hold several words, it counts as two steps.
     let of_row = if matches!(positions, Positions::All(_)) { 2 } else { 1 };
     let steps = meter.within(STEPS_MAX / of_row * (step_units + positions.seek_units()));
     let mut misses = MISSES_MAX;
@@ -276,7 +278,7 @@ fn walk(
     Ok((found, is_all))
 }
 
-/// Whether a word is the beginning of so many words that rows are not looked up by it.
+/// Whether too many words begin with the word to look up rows by it.
 pub(crate) fn is_short(word: &QueryWord) -> bool {
     word.is_unfinished && word.word.squeezed.chars().count() <= SHORT_CHARS_MAX
 }
@@ -286,8 +288,8 @@ pub(crate) fn longest(words: &[QueryWord]) -> Option<&str> {
     words.iter().map(|word| &*word.word.squeezed).max_by_key(|text| text.len())
 }
 
-/// The rows that may hold the words. Each row must still be searched for words that are not
-/// `is_held`: short beginnings, and the parts of a split word.
+/// The rows that may hold the words. Words that are not `is_held` must still be looked for in each
+/// row: short beginnings, and the parts of a split word.
 fn positions<'a>(
     part: &'a Part,
     lookups: &Lookups,
@@ -298,8 +300,8 @@ fn positions<'a>(
 ) -> Result<Positions<'a>> {
     let mut sets = Vec::new();
     let is_alone = words.len() == 1;
-    // Words that stand for many words of the dictionary come last. When the others leave few rows,
-    // only these are looked for in the lists of the many words.
+    // Words that stand for many words of the dictionary come last. If the other words leave few
+    // rows, only these rows are looked for in the many lists.
     let mut order: Vec<&QueryWord> = words.iter().collect();
     order.sort_by_key(|word| (word.typos > 0, word.is_unfinished));
     let mut few: Option<FewRows> = None;
@@ -315,7 +317,7 @@ fn positions<'a>(
         }
         let mut is_enough = false;
         if is_short {
-            // The table has the best of all rows. With filters, these may all be removed.
+            // The table has the best of all rows; filters may remove all of these.
             is_enough = word.is_listed && !is_narrowed && short == ShortBeginning::InRows;
             any.push(Positions::Few(part.beginnings.of(text).collect(), 0));
         }
@@ -341,7 +343,7 @@ fn positions<'a>(
         sets.push(set);
     }
     if sets.is_empty() {
-        // All words are short beginnings: the rows of the longest one are read.
+        // All words are short beginnings, so the rows of the longest one are read.
         let best = longest(words).map(|text| part.beginnings.of(text).collect());
         let best = best.unwrap_or_default();
         return Ok(Positions::Few(best, 0));
@@ -355,7 +357,7 @@ impl QueryWord {
         Self { equivalents, ..Self::part(word.clone()) }
     }
 
-    /// A word that abbreviates nothing.
+    /// A part of a split word. It abbreviates nothing.
     fn part(mut word: Word) -> Self {
         if word.runs.len() > RUNS_MAX {
             word.runs = vec![word.squeezed.clone()];

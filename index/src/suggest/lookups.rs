@@ -1,5 +1,5 @@
-//! The words of the dictionary of a part that typed words may stand for, and the rows of the rare
-//! ones. Several interpretations look for the same ones, so each is looked up once for a question.
+//! Dictionary words of a part that typed words may stand for, and the rows of the rare ones.
+//! Several interpretations look for the same words, so each is looked up once per question.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,20 +12,20 @@ use crate::meter::Meter;
 use crate::part::Part;
 use crate::search::positions::{DictionaryWord, FewRows, Positions};
 
-/// The largest number of words of the dictionary that the beginning of a word may stand for.
+/// The largest number of dictionary words that the beginning of a word may stand for.
 const BEGINNING_WORDS_MAX: usize = 32;
 
-/// Units of work of copying the rows of a rare word.
+/// The units of work of copying the rows of a rare word.
 const KNOWN_UNITS: u64 = 20;
 
-/// A text, the most typos that it may have, and whether it may be only the beginning of a word.
+/// A typed text, the most typos in it, and whether it may be only the beginning of a word.
 type WordKey = (String, usize, bool);
 
-/// The words of one part that were looked up, and rows of them.
+/// The dictionary words of one part that were looked up, and rows of them.
 #[derive(Default)]
 pub(super) struct Lookups {
     words: RefCell<HashMap<WordKey, Arc<[DictionaryWord]>>>,
-    /// The positions of the rows of rare words, by the starts of their posting lists.
+    /// The positions of the rows of each rare word, by the start of its posting list.
     rows: RefCell<HashMap<usize, Arc<[u32]>>>,
 }
 
@@ -56,8 +56,8 @@ impl Lookups {
         })
     }
 
-    /// The rows that hold a word of the dictionary. Of a rare word, only rows `among` others are
-    /// wanted, if these are given.
+    /// The rows that hold a word of the dictionary. If `among` is given, a rare word gives only
+    /// rows that are in it.
     pub(super) fn rows<'a>(
         &self,
         part: &'a Part,

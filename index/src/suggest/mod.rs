@@ -1,20 +1,22 @@
-//! Suggestions: the securities that a person may mean who is still typing (contract 16.1).
+//! Suggestions: the securities that an unfinished text may mean (contract 16.1).
 //!
-//! A search never guesses, because programs take its first row (contract 9.8). Suggestions do:
-//! beginnings of words, abbreviations, words joined and split, typos. The work has five steps:
+//! A search never guesses, because programs take its first row (contract 9.8). Suggestions guess:
+//! they allow for beginnings of words, abbreviations, joined and split words, and typos. The work
+//! has five steps:
 //!
-//! 1. [`interpretations`] lists the ways in which the typed words may be meant, and finds up to
+//! 1. [`interpretations`] lists the possible meanings of the typed words, and finds up to
 //!    [`READ_MAX`] rows for each, in the order of ranks.
 //! 2. [`prefix`] and [`typo`] look up the words of the dictionary that begin with a typed word, or
-//!    differ from it by typos, and [`frequent`] selects the most frequent of them; [`lookups`] keeps
-//!    them for the next interpretation. [`abbreviations`] knows which words stand for each other.
-//! 3. [`reading`] compares each row with the typed words: which words it holds, how surely, and how
-//!    much of its name they are. That gives the row its points.
-//! 4. [`spelled`] knows the forms in which lists say a ticker, such as `IBM US Equity`.
-//! 5. The row of each security with the most points is suggested, as [`score`] says.
+//!    differ from it by typos, and [`frequent`] selects the most frequent of them; [`lookups`]
+//!    keeps these words for the next interpretation. [`abbreviations`] knows which words stand for
+//!    each other.
+//! 3. [`reading`] compares each row with the typed words, and gives the row points: for the words
+//!    it holds, for how surely it holds them, and for how much of its name they cover.
+//! 4. [`spelled`] knows longer forms of a ticker in lists, such as `IBM US Equity`.
+//! 5. For each security, the row with the most points is suggested (see [`score`]).
 //!
 //! Finding the rows and scoring them are separate, so that documents of another engine are scored
-//! in the same way: [`stages`] says which interpretations are looked for and when it is enough.
+//! in the same way. [`stages`] decides the order of the interpretations and when to stop.
 
 mod abbreviations;
 mod frequent;
@@ -55,32 +57,32 @@ use crate::search::{Hit, whole_text};
 /// The largest number of rows that are read for each interpretation.
 pub(crate) const READ_MAX: usize = 32;
 
-/// Units of work of reading a row, and of counting the rows of a security in a part.
+/// The units of work of reading a row, and of counting the rows of a security in a part.
 const READ_UNITS: u64 = 100;
 const LISTINGS_UNITS: u64 = 12;
 
-/// The largest number of units of work for one text: fifty milliseconds. After that, what was
-/// found is suggested.
+/// The largest number of units of work for one text: fifty milliseconds. After that, the rows found
+/// so far are suggested.
 const SUGGEST_UNITS_MAX: u64 = 5_000_000;
 
-/// The largest number of bytes of readings that are kept. Beyond it, a row that another
-/// interpretation finds is read again.
+/// The largest number of bytes of readings that are kept. Beyond it, a row is read again if another
+/// interpretation finds it.
 const READINGS_BYTES_MAX: usize = 2 << 20;
 
-/// The largest number of bytes of readings that are kept when a meter ends the work.
+/// The largest number of bytes of readings that are kept after a meter ended the work.
 const READINGS_WAITING_BYTES_MAX: usize = 32 << 10;
 
 /// A question for suggestions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Suggest {
-    /// The typed words, of which the last one may be unfinished.
+    /// The typed words. The last one may be unfinished.
     pub keywords: Keywords,
     /// The filters that a suggested row must pass.
     pub filters: Filters,
 }
 
 impl Suggest {
-    /// The same question for a cache, without the words that follow from the text.
+    /// A copy of the question without the words that follow from the text, for a cache.
     pub(crate) fn without_words(&self) -> Self {
         Self { keywords: self.keywords.without_words(), filters: self.filters.clone() }
     }
@@ -89,25 +91,25 @@ impl Suggest {
 /// A suggested security.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The row of the security that fits best.
+    /// The best-fitting row of the security.
     pub hit: Hit,
     /// The number of rows of the security.
     pub listings: usize,
-    /// The reasons why it is suggested.
+    /// The reasons for the suggestion.
     pub matched: Matched,
 }
 
-/// The rows that may be meant, and how well each of them fits.
+/// The rows that the text may mean, and how well each of them fits.
 struct CandidateRows {
     fits: HashMap<Hit, Fit, OfHit>,
-    /// The rows that were read, since other interpretations may find them again.
+    /// The rows that were read; other interpretations may find them again.
     readings: HashMap<Hit, RowReading, OfHit>,
     readings_bytes: usize,
 }
 
 type OfHit = BuildHasherDefault<HitHasher>;
 
-/// Hashes a [`Hit`]. No client chooses DocIds, so that the hash needs no secret.
+/// Hashes a [`Hit`]. Clients do not choose DocIds, so the hash needs no secret.
 #[derive(Default)]
 struct HitHasher(u64);
 
@@ -117,7 +119,7 @@ impl Hasher for HitHasher {
     }
 
     fn write_u32(&mut self, number: u32) {
-        // The table takes the highest and the lowest bits.
+        // The hash table uses the highest and the lowest bits.
         let spread = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = spread ^ spread >> 32;
     }
@@ -127,25 +129,24 @@ impl Hasher for HitHasher {
     }
 }
 
-/// The work on one question as far as it went before a meter ended it. With the next meter it goes
-/// on from there.
+/// The unfinished work on one question, after a meter ended it. The next meter continues it.
 #[derive(Default)]
 pub struct Begun {
     stage: Stage,
     /// The typed words.
     words: Vec<QueryWord>,
-    /// The interpretations of the stage whose rows were not added yet.
+    /// The interpretations of the current stage whose rows were not yet added.
     pending: VecDeque<Interpretation>,
     candidates: CandidateRows,
     /// The words that were looked up in each part.
     lookups: Vec<Lookups>,
-    /// The units of work that were spent.
+    /// The units of work spent so far.
     spent: u64,
 }
 
 /// The securities that a text may mean, one row each, the likeliest first. When the meter ends the
-/// work, `begun` keeps what was done: the same question of the same parts can be asked again with
-/// it.
+/// work, `begun` keeps the state: call this again with the same question, the same parts and
+/// `begun` to continue.
 pub(crate) fn suggest(
     parts: &[Part],
     vocabulary: &Vocabulary,
@@ -179,7 +180,7 @@ struct Suggester<'a> {
 }
 
 impl Suggester<'_> {
-    /// Goes on until all stages are done.
+    /// Continues until all stages are done.
     fn go_on(&self, begun: &mut Begun, meter: &Meter) -> Result<()> {
         loop {
             while let Some(next) = begun.pending.front() {
@@ -222,8 +223,8 @@ impl Suggester<'_> {
         self.parts.iter().try_fold(false, |any, part| Ok(any || has(part)?))
     }
 
-    /// Adds the rows of which the whole text is an identifier, the ticker or the name, also with an
-    /// exchange and a market sector, or in another spelling of a ticker.
+    /// Adds the rows whose identifier, ticker or name is the whole text. The text may also name an
+    /// exchange and a market sector, or spell a ticker differently.
     fn add_whole(
         &self,
         words: &[QueryWord],
@@ -274,8 +275,8 @@ impl Suggester<'_> {
         meter: &Meter,
     ) -> Result<()> {
         if let [only] = &mut interpretation.words[..] {
-            // Decided for all parts together. Otherwise a part whose table has no rows for the
-            // word would search further than the others.
+            // Decided for all parts together. Otherwise a part whose table has no rows for the word
+            // would search longer than the others.
             let mut parts = self.parts.iter();
             only.is_listed =
                 parts.any(|part| part.beginnings.of(&only.word.squeezed).next().is_some());
@@ -292,7 +293,7 @@ impl Suggester<'_> {
                 found.push((part.ranks.rank(doc), Hit { part: number, doc }, fit));
             }
         }
-        // The same order as if there were only one part.
+        // Sorted as if there were only one part.
         found.sort_by_key(|(rank, hit, _)| (*rank, *hit));
         for (_, hit, fit) in found.into_iter().take(READ_MAX) {
             candidates.put(hit, fit.and(interpretation.points));
@@ -327,8 +328,7 @@ impl Suggester<'_> {
     }
 }
 
-/// The first positions of the rows of a set that pass the conditions, at most [`READ_MAX`], in
-/// order.
+/// The first positions in a set whose rows pass the conditions, at most [`READ_MAX`], in order.
 fn first_positions(
     part: &Part,
     docs: &RowSet,
@@ -353,7 +353,7 @@ fn first_positions(
 
 impl Default for CandidateRows {
     fn default() -> Self {
-        // Enough for one interpretation, and most questions need no other.
+        // Enough for one interpretation; most questions need only one.
         let fits = HashMap::with_capacity_and_hasher(64, OfHit::default());
         let readings = HashMap::with_capacity_and_hasher(64, OfHit::default());
         Self { fits, readings, readings_bytes: 0 }
@@ -361,14 +361,14 @@ impl Default for CandidateRows {
 }
 
 impl CandidateRows {
-    /// Forgets the readings if they take much memory, since the work may wait for its next meter.
+    /// Drops the readings if they take much memory: the work may wait long for its next meter.
     fn forget_many(&mut self) {
         if self.readings_bytes > READINGS_WAITING_BYTES_MAX {
             (self.readings, self.readings_bytes) = Default::default();
         }
     }
 
-    /// Reads a row, unless it was read before, and returns what `see` finds in it.
+    /// Reads a row unless it was read before, and returns the result of `see`.
     fn read<T>(
         &mut self,
         parts: &[Part],

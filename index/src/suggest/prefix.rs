@@ -1,5 +1,5 @@
-//! The words of the dictionary of a part that begin with a text. Beginnings of up to three letters
-//! have too many words; the build makes a table of rows for them (`part::beginnings`).
+//! The words of the dictionary of a part that begin with a text. For beginnings of up to three
+//! letters, which have too many words, the build makes a table of rows (`part::beginnings`).
 
 use super::frequent::MostFrequent;
 use crate::error::Result;

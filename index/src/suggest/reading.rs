@@ -1,5 +1,5 @@
-//! Compares a row with the typed words as a person would: which of them are in its ticker and its
-//! name, how surely, and how well that fits.
+//! Compares a row with the typed words as people would: which of the words are in its ticker and
+//! name, how surely, and how well they fit.
 
 use super::typo::{typos_between, typos_of_beginning};
 use crate::instrument::kind::Kind;
@@ -8,42 +8,42 @@ use crate::query::Word;
 use crate::words::names::common_name;
 use crate::words::{Folded, for_each_word};
 
-/// A typed word, and how it may be meant.
+/// A typed word and its possible meanings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueryWord {
     pub(crate) word: Word,
-    /// Words that it may abbreviate, or that may abbreviate it.
+    /// The words that it may abbreviate, or that may abbreviate it.
     pub(crate) equivalents: Vec<&'static str>,
-    /// Whether it may be only the beginning of a word.
+    /// Whether the word may be only a beginning.
     pub(crate) is_unfinished: bool,
-    /// Whether the table of beginnings has rows for it, in any part.
+    /// Whether the table of beginnings has rows for the word, in any part.
     pub(crate) is_listed: bool,
-    /// The most typos that it may have.
+    /// The most typos that the word may have.
     pub(crate) typos: usize,
-    /// Whether every row that is read for an interpretation holds it, perhaps in its description
-    /// or an alias.
+    /// Whether every row that an interpretation reads holds the word, perhaps in its description or
+    /// an alias.
     pub(crate) is_held: bool,
-    /// Whether it is a part of a typed word that was split. Then it abbreviates nothing, and must
-    /// follow the part before it.
+    /// Whether the word is a part of a split word. Then it abbreviates nothing, and must follow the
+    /// previous part.
     pub(crate) is_part: bool,
 }
 
-/// The reasons why a row is suggested; several may hold (contract 16.1).
+/// The reasons for suggesting a row. Several may apply (contract 16.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Matched {
-    /// Words are in its ticker, or the whole text is its ticker.
+    /// Some words are in its ticker, or the whole text is its ticker.
     pub ticker: bool,
-    /// Words are in its name.
+    /// Some words are in its name.
     pub name: bool,
     /// The whole text is one of its identifiers.
     pub identifier: bool,
-    /// Words are in its description or an alias.
+    /// Some words are in its description or an alias.
     pub description: bool,
-    /// A word was taken for a word with a typo.
+    /// A typed word was taken for a similar word.
     pub guess: bool,
 }
 
-/// The points of a row: the more, the better it fits.
+/// The points of a row. A row with more points fits better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fit {
     pub(crate) points: i32,
@@ -56,7 +56,7 @@ impl Fit {
         Self { points: self.points + points, ..self }
     }
 
-    /// Takes another fit of the same row, if it has more points.
+    /// Takes another fit of the same row if it has more points.
     pub(crate) fn improve(&mut self, other: Self) {
         if other.points > self.points {
             *self = other;
@@ -64,30 +64,30 @@ impl Fit {
     }
 }
 
-/// Points of one typed word, by the way in which it is found.
+/// The points of one typed word, by the way in which it is found.
 const EXACT: i32 = 300;
 const EQUIVALENT: i32 = 270;
-/// For the beginning of a word. The share of the word's letters that was typed gives as large a
-/// share of the second figure.
+/// Points for the beginning of a word. `BEGINNING_SHARE` is added in proportion to the share of the
+/// word's letters that was typed.
 const BEGINNING: i32 = 210;
 const BEGINNING_SHARE: i32 = 60;
-/// With one typo, and with two.
+/// Points for a word with one typo, and with two.
 const CLOSE: [i32; 2] = [120, 60];
 const BEGINNING_CLOSE: [i32; 2] = [75, 40];
 const HELD: i32 = 90;
 
-/// The least points for the words of a row whose identifier, ticker or name is the whole text.
+/// The fewest points for the words of a row whose identifier, ticker or name is the whole text.
 pub(crate) const WHOLE_MIN: i32 = 300;
 
-/// Points of the words together.
+/// Points for several words together.
 const FIRST_WORD: i32 = 50;
 const IN_ORDER: i32 = 40;
 const COVERED: i32 = 60;
 
-/// The bytes of most tickers and names.
+/// The usual size of a ticker and a name together, in bytes.
 const TEXT_BYTES: usize = 48;
 
-/// A word of the ticker or the name, in one of the forms in which it is found.
+/// A word of the ticker or the name, in one of the forms to compare.
 struct WordForm {
     /// The range in the text of the reading.
     start: usize,
@@ -103,7 +103,7 @@ pub(crate) struct RowReading {
     forms: Vec<WordForm>,
     ticker_words: usize,
     words: usize,
-    /// The length of the ticker in the text, in bytes.
+    /// The length of the ticker within `text`, in bytes.
     ticker: usize,
     name: String,
 }
@@ -138,7 +138,7 @@ impl RowReading {
         reading
     }
 
-    /// The memory that it takes, in bytes, approximately.
+    /// The approximate memory of the reading, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = self.text.capacity() + self.name.capacity();
         size_of::<Self>() + texts + self.forms.capacity() * size_of::<WordForm>()
@@ -156,7 +156,7 @@ impl RowReading {
         word.pieces().for_each(|piece| self.text.push_str(piece));
         let end = self.text.len();
         self.forms.push(WordForm { start, end, place, is_whole: true });
-        // The pieces of a word follow each other in the text of the whole word.
+        // The pieces of a word are consecutive in the text of the whole word.
         let mut from = start;
         for piece in word.pieces() {
             let to = from + piece.len();
@@ -172,10 +172,10 @@ impl RowReading {
         self.text[..self.ticker] == *squeezed
     }
 
-    /// Whether `said` is the common name of the row, as [`common_name`] returns it.
+    /// Whether `said` is the common name of the row ([`common_name`]).
     pub(crate) fn has_name(&self, said: &str) -> bool {
-        // The name begins with its common name, unless it is only an article. Comparing the
-        // beginning first is cheaper.
+        // The name begins with its common name, apart from an article. Comparing the beginning
+        // first is cheaper.
         let words = &self.text[self.ticker..];
         let may_be = words.is_empty() || words.starts_with(said);
         may_be && !said.is_empty() && common_name(&self.name) == said
@@ -236,7 +236,7 @@ impl RowReading {
     }
 }
 
-/// The points of a typed word for a form of a word of the row; `None` when they do not match.
+/// The points of a typed word compared with a form of a row's word; `None` when they do not match.
 fn points_of(query: &QueryWord, form: &str) -> Option<i32> {
     let word = &*query.word.squeezed;
     if form == word {

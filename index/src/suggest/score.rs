@@ -1,4 +1,4 @@
-//! The points of the rows that may be meant, and which of them is suggested for each security.
+//! The points of the rows that a text may mean, and the choice of a row for each security.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,36 +12,36 @@ use crate::query::Keywords;
 use crate::words::names::common_name;
 use crate::words::squeeze;
 
-/// The points that a row gains when the whole text is an identifying number of it, such as an
-/// ISIN, and when the whole text is its ticker, its name or a symbol of it.
+/// The points that a row gains when the whole text is one of its identifying numbers, such as an
+/// ISIN. `WHOLE` is for its ticker, its name or a symbol.
 const NUMBER: i32 = 5_000;
 const WHOLE: i32 = 100;
 
-/// The points that a row gains when the text says its ticker with an exchange or a market sector,
-/// or in another spelling.
+/// The points that a row gains when the text spells out its ticker with an exchange or a market
+/// sector, or spells it differently.
 const SPELLED: i32 = 190;
 
-/// The points that a row loses when it has the smallest importance or none, in an index that has
-/// importances; and how much less its other signals then count.
+/// In an index with importances, the points that a row loses for the smallest importance or none.
+/// The other signals of such a row count less; `IMPORTANCE_SHARE` says how much.
 const IMPORTANCE: i32 = 400;
 const IMPORTANCE_SHARE: i32 = 2;
 
-/// The way in which the whole text finds a row: by what it is of the row.
+/// The way in which the whole text finds a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum As {
-    /// An identifying number.
+    /// The text is an identifying number of the row.
     Number,
-    /// The ticker, the name or a symbol.
+    /// The text is its ticker, its name or a symbol.
     Whole,
-    /// The ticker, with more or in another spelling.
+    /// The text is its ticker with an addition, or in another spelling.
     Spelled,
 }
 
 /// The tickers and the names that the whole text may be.
 pub(crate) struct WholeText {
-    /// Squeezed.
+    /// The squeezed tickers.
     tickers: Vec<String>,
-    /// Common names.
+    /// The common names.
     names: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl WholeText {
         }
     }
 
-    /// The points of a row that the whole text finds. `words` are those that were typed.
+    /// The points of a row that the whole text finds. `words` are the typed words.
     pub(crate) fn fit(&self, reading: &RowReading, words: &[QueryWord], found_as: As) -> Fit {
         let is_ticker = self.tickers.iter().any(|text| reading.has_ticker(text));
         let is_name = self.names.iter().any(|said| reading.has_name(said));
@@ -75,7 +75,7 @@ impl WholeText {
 }
 
 /// One row of each security, the likeliest first, and at most `limit`. `importances` is the number
-/// of different importances. Rows of equal points are in the order of their names `R`.
+/// of different importances. Rows with equal points are in the order of their identities `R`.
 pub(crate) fn best<'a, R: Copy + Ord>(
     fits: impl Iterator<Item = (R, Rank, Fit)>,
     keywords: &Keywords,
@@ -109,7 +109,8 @@ pub(crate) fn best<'a, R: Copy + Ord>(
     best
 }
 
-/// The points that a row loses by its rank, in a catalogue with that many different importances.
+/// The points that a row loses by its rank, in a catalogue with `importances` different
+/// importances.
 fn cost_of(rank: Rank, importances: usize) -> i32 {
     if importances == 0 {
         return rank.cost();

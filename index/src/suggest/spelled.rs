@@ -1,6 +1,6 @@
-//! Texts that say a ticker and more, or spell a ticker differently: `IBM US Equity`, `VOD:XLON`,
-//! `VOD.L`, `BRK.B`. Their readings are those of lists ([`recognise`]); so are the faults that are
-//! reported while somebody types.
+//! Texts that contain more than a ticker, or spell it differently: `IBM US Equity`, `VOD:XLON`,
+//! `VOD.L`, `BRK.B`. Lists and suggestions share these readings ([`recognise`]), and the faults
+//! that are reported while somebody types.
 
 use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::Vocabulary;
@@ -9,10 +9,10 @@ use crate::resolve::correction::{form_fault, right_check_digit};
 use crate::resolve::finding::Finding;
 use crate::resolve::recognise::recognise;
 
-/// Units of work of finding the readings of a text. The values of two properties are compared.
+/// The units of work of finding the readings of a text. The values of two properties are compared.
 pub(crate) const SPELLED_UNITS: u64 = 100;
 
-/// A ticker, and the filters of the question with what the text says besides.
+/// A ticker, and the filters of the question, narrowed by the rest of the text.
 pub(crate) struct Spelled {
     pub(crate) ticker: String,
     pub(crate) filters: Filters,

@@ -1,12 +1,11 @@
-//! The stages of the work on a text: which interpretations are looked for after which, and when
-//! enough was found.
+//! The stages of the work on a text: the order of the interpretations, and when to stop.
 
 use super::interpretations::{self, Interpretation};
 use super::reading::QueryWord;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::Keywords;
 
-/// A typo is looked for when there are fewer candidates than this, and then two.
+/// If there are fewer candidates than this, one typo is tried, and then two.
 const ENOUGH: usize = 3;
 
 /// The stages, in their order.
@@ -22,7 +21,7 @@ pub(crate) enum Stage {
     GuessedTwice,
 }
 
-/// A text, and the words of it as they were typed.
+/// A text and its words as typed.
 #[derive(Clone, Copy)]
 pub(crate) struct Typed<'a> {
     pub(crate) keywords: &'a Keywords,
@@ -31,9 +30,9 @@ pub(crate) struct Typed<'a> {
 }
 
 impl Stage {
-    /// The next stage and its interpretations, when `found` candidates were found of which `limit`
-    /// are wanted; `None` after the last one. `has` says whether any row has a word, or, with
-    /// `true`, a word that begins with the text.
+    /// The next stage and its interpretations; `None` after the last stage. `found` is the number
+    /// of candidates so far, and `limit` the number that is wanted. `has` says whether any row has
+    /// a word, or, with `true`, a word that begins with the text.
     pub(crate) fn next<E>(
         self,
         typed: Typed<'_>,

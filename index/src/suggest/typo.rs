@@ -1,8 +1,9 @@
-//! Words that differ by typos: a letter too many, too few or wrong, or two neighbours swapped.
+//! Words that differ by typos. A typo is an extra, missing or wrong letter, or a swap of two
+//! neighbours.
 //!
-//! The dictionary is searched with an automaton. Its states are a few numbers, which are computed
-//! from letter to letter. A table of all states would grow with the square of the length of the
-//! word.
+//! The dictionary is searched with an automaton. Each state is a few numbers, computed from the
+//! previous state and a letter. A table of all states would grow with the square of the length of
+//! the word.
 
 use std::ops::ControlFlow;
 
@@ -17,27 +18,28 @@ use crate::part::segment::dictionary::{Bytes, Selective};
 use crate::search::plan::TERM_UNITS;
 use crate::search::positions::DictionaryWord;
 
-/// Shorter words are not guessed, since too many words differ from them by one typo.
+/// The fewest letters of a word that is guessed: too many words differ from a shorter one by one
+/// typo.
 pub(crate) const LETTERS_MIN: usize = 4;
 
 /// The fewest letters of a word in which two typos are looked for.
 pub(crate) const TWO_TYPOS_LETTERS_MIN: usize = 8;
 
-/// Words that are longer after folding are not guessed. They are seldom typed, and a state of the
-/// automaton has a bit for each letter.
+/// The most letters, after folding, of a word that is guessed. Longer words are seldom typed, and a
+/// state of the automaton has a bit for each letter.
 pub(crate) const LETTERS_MAX: usize = 24;
 
 /// The most typos of a word.
 const TYPOS_MAX: usize = 2;
 
-/// The largest number of words that a word with a typo is taken for.
+/// The largest number of words that a mistyped word may stand for.
 const WORDS_MAX: usize = 32;
 
 /// Units of work of reading a letter of the dictionary.
 const LETTER_UNITS: u64 = 1;
 
-/// The most typos that are looked for in a word: none in words of fewer than 4 or more than 24
-/// letters, and in words with digits, since a wrong number is another number (contract 16.1).
+/// The most typos that are looked for in a word. None in words of fewer than 4 or more than 24
+/// letters, and none in words with digits, since a wrong number is another number (contract 16.1).
 pub(crate) fn typos_max(word: &str) -> usize {
     let letters = word.chars().take(LETTERS_MAX + 1).count();
     if word.chars().any(char::is_numeric) {
@@ -50,8 +52,8 @@ pub(crate) fn typos_max(word: &str) -> usize {
     }
 }
 
-/// The most frequent words of a part that differ from `word` by at most that many typos. When the
-/// word is unfinished, also words with a beginning that does.
+/// The most frequent words of a part that differ from `word` by at most `typos` typos. If the word
+/// is unfinished, words with such a beginning count too.
 pub(crate) fn neighbours(
     part: &Part,
     word: &str,
@@ -84,16 +86,16 @@ pub(crate) fn neighbours(
     if let ControlFlow::Break(error) = walk {
         return Err(error);
     }
-    // From a refused charge on, the automaton accepts nothing.
+    // After a refused charge, the automaton accepts nothing.
     meter.check()?;
     frequent.finish()
 }
 
 /// An automaton that accepts words with at most some typos, or words with such a beginning. It
-/// charges each letter that it reads or looks for; from a refused charge on, it accepts nothing.
+/// charges each letter that it reads or looks for. After a refused charge, it accepts nothing.
 struct Typos<'a> {
     letters: Vec<char>,
-    /// For each ASCII letter, a bit for each place where it is in the word.
+    /// For each ASCII letter, a bit for each place where the word has it.
     ascii: [u32; 128],
     typos: usize,
     is_unfinished: bool,
@@ -104,19 +106,19 @@ struct Typos<'a> {
 /// the typed word may have been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
-    /// The letters that were read with no typo, with one, and so on.
+    /// The letters that were read with no typo, with one typo, and so on.
     read: [u32; TYPOS_MAX + 1],
-    /// The same before two swapped letters, of which the first was just read.
+    /// The same sets, halfway through a swap: the first of two swapped letters was just read.
     swapped: [u32; TYPOS_MAX],
-    /// The bits of a character of which not all bytes were read, and the number of missing bytes.
+    /// The bits of a character whose bytes were read only in part, and the number of missing bytes.
     partial: u32,
     missing: u8,
-    /// Whether the whole typed word was read and any letters may follow.
+    /// Whether the whole typed word was read, so that any letters may follow.
     is_found: bool,
 }
 
 impl<'a> Typos<'a> {
-    /// `None` for words of more than [`LETTERS_MAX`] letters.
+    /// Makes the automaton; `None` for words of more than [`LETTERS_MAX`] letters.
     fn of(word: &str, typos: usize, is_unfinished: bool, meter: &'a Meter) -> Option<Self> {
         let letters: Vec<char> = word.chars().take(LETTERS_MAX + 1).collect();
         if letters.len() > LETTERS_MAX {
@@ -134,7 +136,7 @@ impl<'a> Typos<'a> {
         1 << self.letters.len()
     }
 
-    /// A bit for each place where the letter is in the word.
+    /// A bit for each place where the word has the letter.
     fn places(&self, letter: u32) -> u32 {
         match self.ascii.get(letter as usize) {
             Some(places) => *places,
@@ -153,8 +155,8 @@ impl<'a> Typos<'a> {
             let fewer = before.read[typos];
             state.swapped[typos] = fewer & places >> 1;
             let read = (before.read[typos + 1] & places) << 1
-                // In this order: a letter too many, a wrong letter, two swapped letters, a letter
-                // too few.
+                // In this order: an extra letter, a wrong letter, two swapped letters, a missing
+                // letter.
                 | fewer
                 | fewer << 1
                 | (before.swapped[typos] & places) << 2
@@ -165,7 +167,7 @@ impl<'a> Typos<'a> {
         state
     }
 
-    /// A bit for each place of a letter that may follow without another typo.
+    /// A bit for each place whose letter may follow without another typo.
     fn expected(&self, state: &State) -> u32 {
         let swapped = state.swapped.iter().fold(0, |all, swapped| all | swapped);
         (state.read[self.typos] | swapped) & (self.all() - 1)
@@ -182,7 +184,7 @@ impl Automaton for Typos<'_> {
     fn start(&self) -> State {
         let mut state = State::default();
         for typos in 0..=self.typos {
-            // So many of the first letters may be missing.
+            // This many of the first letters may be missing.
             state.read[typos] = 1 << typos & (self.all() | (self.all() - 1));
         }
         state.is_found = self.is_unfinished && self.is_all(&state);
@@ -208,7 +210,7 @@ impl Automaton for Typos<'_> {
         if self.meter.charge(LETTER_UNITS).is_err() {
             return State::default();
         }
-        // Terms are UTF-8.
+        // Terms are UTF-8, so the byte may be part of a character.
         let (partial, missing) = match byte {
             0x00..0x80 => (u32::from(byte), 0),
             0x80..0xc0 => (state.partial << 6 | u32::from(byte & 0x3f), state.missing.max(1) - 1),
@@ -221,7 +223,7 @@ impl Automaton for Typos<'_> {
 }
 
 impl Selective for Typos<'_> {
-    /// After the last typo, only the letters of the typed word may follow.
+    /// After the last typo, only letters of the typed word may follow.
     fn only(&self, state: &State) -> Option<Bytes> {
         let may_err = state.read[..self.typos].iter().any(|letters| *letters != 0);
         if may_err || state.missing > 0 || state.is_found {
@@ -240,7 +242,7 @@ impl Selective for Typos<'_> {
     }
 }
 
-/// The number of typos by which two words differ; `None` when it is more than `typos_max`.
+/// The number of typos between two words; `None` when there are more than `typos_max`.
 pub(crate) fn typos_between(a: &str, b: &str, typos_max: usize) -> Option<usize> {
     if a.is_ascii() && b.is_ascii() {
         return typos_of(a.as_bytes(), b.as_bytes(), typos_max);
@@ -249,8 +251,8 @@ pub(crate) fn typos_between(a: &str, b: &str, typos_max: usize) -> Option<usize>
     typos_of(&a, &b, typos_max)
 }
 
-/// The number of typos by which a beginning of `word` differs from `beginning`; `None` when it is
-/// more than `typos_max`.
+/// The number of typos between `beginning` and a beginning of `word`; `None` when there are more
+/// than `typos_max`.
 pub(crate) fn typos_of_beginning(beginning: &str, word: &str, typos_max: usize) -> Option<usize> {
     if beginning.is_ascii() && word.is_ascii() {
         return typos_of_any_beginning(beginning.as_bytes(), word.as_bytes(), typos_max);

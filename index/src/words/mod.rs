@@ -13,11 +13,11 @@ use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 const GAP: char = ' ';
 
 /// The most bytes of a term of the index. A query has at most
-/// [`QUERY_BYTES_MAX`](crate::QUERY_BYTES_MAX) bytes and folding makes a text at most eleven
-/// times longer, so that no query can contain a longer term.
+/// [`QUERY_BYTES_MAX`](crate::QUERY_BYTES_MAX) bytes and folding makes a text at most eleven times
+/// longer. So no query contains a longer term.
 const TERM_BYTES_MAX: usize = 16 << 10;
 
-/// The bytes of most folded words.
+/// The usual size of a folded word, in bytes.
 const WORD_BYTES: usize = 32;
 
 /// A folded word: letters and digits, with a [`GAP`] for every other character.
@@ -29,13 +29,13 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = Folded> {
     text.split_whitespace().map(Folded::new).filter(|word| !word.is_empty())
 }
 
-/// Calls `each` with the same words as [`words`], without an allocation for each.
+/// Calls `each` with the words of [`words`], without an allocation for each.
 pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
     let mut folded = Folded(String::with_capacity(WORD_BYTES));
     for word in text.split_whitespace() {
         folded.0.clear();
         if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            // As most words are.
+            // Most words need only lower case.
             folded.0.push_str(word);
             folded.0.make_ascii_lowercase();
         } else {
@@ -52,7 +52,7 @@ pub(crate) fn squeeze(text: &str) -> String {
     Folded::new(text).squeezed()
 }
 
-/// Calls `each` with every term of the words of `text`; a term may come more than once.
+/// Calls `each` with every term of the words of `text`. A term may come more than once.
 pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut each = |term: &str| {
         if term.len() <= TERM_BYTES_MAX {
@@ -128,7 +128,7 @@ fn runs_of(piece: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Appends a folded character (contract 9.4). Symbols become a [`GAP`] before the decomposition,
-/// since some decompose into letters, such as ™.
+/// since some of them, such as ™, decompose into letters.
 fn fold(character: char, folded: &mut String) {
     if character.is_ascii() {
         let kept = character.is_ascii_alphanumeric();
@@ -160,7 +160,7 @@ fn fold(character: char, folded: &mut String) {
                 'æ' => folded.push_str("ae"),
                 'œ' => folded.push_str("oe"),
                 'þ' => folded.push_str("th"),
-                // The form of σ at the end of a word.
+                // ς is the form of σ at the end of a word.
                 'ς' => folded.push('σ'),
                 other => folded.push(other),
             }

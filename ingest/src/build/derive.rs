@@ -1,5 +1,5 @@
-//! Derives identifiers that the dump does not give from those that it gives (contract 5.15).
-//! CUSIP and SEDOL are not extracted from an ISIN: they are licensed numbers.
+//! Derives missing identifiers from the identifiers of the dump (contract 5.15). CUSIP and SEDOL
+//! are not extracted from an ISIN: they are licensed numbers.
 
 use figdex_index::{EQUITY, IdType, Instrument, Property};
 
@@ -22,7 +22,7 @@ pub(crate) fn derive(instrument: &mut Instrument) {
     }
     if given(instrument, IdType::Cins).is_empty() {
         for cusip in &cusips {
-            // One without a leading letter is not a CINS, and is not admitted.
+            // A CUSIP without a leading letter is not a CINS, and is not admitted.
             add(instrument, IdType::Cins, cusip);
         }
     }
@@ -60,8 +60,8 @@ impl Field {
     }
 }
 
-/// The `BASE_TICKER` (contract 5.19): the whole ticker of equities and pools, the first word of
-/// bonds, the ticker of futures without month and year, `ROOT M [CP]STRIKE` of listed options.
+/// The `BASE_TICKER` (contract 5.19): for equities and pools the whole ticker, for bonds its first
+/// word, for futures the ticker without month and year, for listed options `ROOT M [CP]STRIKE`.
 /// Other instruments have none.
 fn base_ticker(instrument: &Instrument) -> Option<String> {
     let ticker = instrument.ticker.as_deref()?;
@@ -87,8 +87,8 @@ fn option_base(ticker: &str) -> Option<String> {
         .then(|| format!("{root} {month_number} {strike}"))
 }
 
-/// `SJIM19` → `SJI`, `998A=M6` → `998A=`. A ticker without month and year is returned whole; one
-/// of several words (a spread) has no base.
+/// `SJIM19` → `SJI`, `998A=M6` → `998A=`. A ticker without month and year is returned unchanged. A
+/// ticker of several words (a spread) has no base.
 fn future_base(ticker: &str) -> Option<String> {
     const MONTHS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];
     let rest = ticker.trim_end_matches(|c: char| c.is_ascii_digit());

@@ -1,7 +1,8 @@
-//! The outcome of a build, in its report and in the records of its index, however the build ends.
+//! The outcome of a build, in its report and in the records of its index. It is written however the
+//! build ends.
 //!
-//! Both first say that the build is running, and are replaced when it ends. So a build that is
-//! killed leaves neither the report nor the record of an earlier one.
+//! Both first say that the build is running, and are replaced when it ends. So after a killed
+//! build, neither shows the outcome of an earlier build.
 
 use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::report::comparison::Comparison;
 use crate::report::{Outcome, Report};
 
-/// A build that has not ended. One that is dropped was interrupted.
+/// A build that has not ended. Dropping it means that the build was interrupted.
 pub(super) struct Ending {
     /// The file of `--report`.
     file: Option<Output>,
@@ -26,9 +27,9 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Notes in the report that the build is running. If that cannot be written, the earlier report is
-    /// removed, if that is possible, since it would pass for that of this build. The build goes on: an
-    /// index matters more than its report, which is tried again at the end.
+    /// Notes in the report that the build is running. If that fails, tries to remove the earlier
+    /// report, which would look like that of this build. The build continues: an index matters more
+    /// than its report, and the report is tried again at the end.
     pub(super) fn begin(file: Option<Output>, index: &Path) -> Self {
         let (index, started) = (index.to_owned(), Instant::now());
         let ending = Self { file, index, started, started_at: now(), is_over: false };
@@ -43,7 +44,7 @@ impl Ending {
         ending
     }
 
-    /// Notes in the records of the index that the build is running. The caller has its lock.
+    /// Notes in the records of the index that the build is running. Called when the lock is held.
     pub(super) fn lock_is_held(&self) {
         let record = self.record(BuildResult::Running);
         if let Err(error) = record.begin(&self.index) {
@@ -54,8 +55,8 @@ impl Ending {
     /// Notes the end.
     ///
     /// # Errors
-    /// Those of the build, and [`Error::Unreported`] when the report of a build that published cannot
-    /// be written.
+    /// The errors of the build, and [`Error::Unreported`] when the build published but its report
+    /// cannot be written.
     pub(super) fn end(mut self, built: Result<Report>) -> Result<Report> {
         self.is_over = true;
         match built {
@@ -84,7 +85,7 @@ impl Ending {
         }
     }
 
-    /// Notes the end of a build that failed in a step outside of [`Build::run`](super::Build::run).
+    /// Records a failure in a step outside of [`Build::run`](super::Build::run).
     pub(super) fn fail(mut self, error: &(dyn StdError + 'static)) {
         self.is_over = true;
         self.note_failure(chain(error));
@@ -107,7 +108,8 @@ impl Ending {
         written.map_err(Error::file(&file.name().to_string_lossy()))
     }
 
-    /// The report of a build that failed. The error of the build matters more than that of its report.
+    /// Writes the report of a failed build. A failure to write it is only a warning: the error of
+    /// the build matters more.
     fn write_failure(&self, mut report: Report, outcome: Outcome) {
         report.outcome = outcome;
         report.elapsed = self.started.elapsed();
@@ -120,7 +122,8 @@ impl Ending {
         BuildRecord { started_at: self.started_at.clone(), result, ..BuildRecord::default() }
     }
 
-    /// Notes the end in the records of the index. A folder that no build has made gets none.
+    /// Notes the end in the records of the index. If no build has created the folder, nothing is
+    /// recorded.
     fn keep_record(&self, outcome: &Outcome, report: Option<&Report>) {
         if !self.index.is_dir() {
             return;
@@ -140,7 +143,7 @@ impl Ending {
     }
 }
 
-/// An end that is not noted is one by a panic, or by an interruption, which unwinds.
+/// An end that was not recorded is that of a panic or an interruption, which unwinds.
 impl Drop for Ending {
     fn drop(&mut self) {
         if !self.is_over {

@@ -1,6 +1,6 @@
-//! The operator's table of exchanges (`--exchanges FILE`). Where a MIC and an exchange code
-//! correspond one to one, an instrument that has one of them gets the other. The names of the
-//! exchanges are kept for people.
+//! The operator's table of exchanges (`--exchanges FILE`). If a MIC and an exchange code correspond
+//! one to one, an instrument with one of them gets the other. The names of the exchanges are kept
+//! for people.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
@@ -12,7 +12,8 @@ use crate::row::Column;
 use crate::row::normalize::PROPERTY_BYTES_MAX;
 use crate::source::Input;
 
-/// The largest table. That of all MICs of ISO 10383, with all its columns, has a quarter of it.
+/// The size limit of the table. A table of all MICs of ISO 10383, with all its columns, has a
+/// quarter of this.
 const TABLE_BYTES_MAX: u64 = 4 << 20;
 
 /// Exchange codes and MICs that correspond one to one.
@@ -23,13 +24,14 @@ pub(crate) struct Exchanges {
     names: BTreeMap<String, String>,
 }
 
-/// Columns of exchange codes, each with the columns of their names; the first that is filled counts.
+/// The possible columns of exchange codes, each with the columns of their names. The first one with
+/// a value counts.
 const NAMED: [(&str, &[&str]); 2] =
     [("exchCode", &["name", "exchFullName", "exchName"]), ("compositeCode", &["compositeName"])];
 
 impl Exchanges {
-    /// Reads the columns `mic` and `exchCode` of a CSV file, and the names in [`NAMED`] if they are
-    /// there. Others are ignored.
+    /// Reads the columns `mic` and `exchCode` of a CSV file, and the names in [`NAMED`] if they
+    /// exist. Other columns are ignored.
     ///
     /// # Errors
     /// [`Error::Input`] when the file cannot be read, lacks a column, or is too large, or when a
@@ -109,8 +111,8 @@ impl Exchanges {
         exchanges
     }
 
-    /// Fills the MIC or the exchange code of an instrument that has only the other. Returns the
-    /// column that was filled, and the size of its value.
+    /// Fills the MIC or the exchange code of an instrument that has only one of them. Returns the
+    /// filled column and the size of its value.
     pub(crate) fn fill(&self, instrument: &mut Instrument) -> Option<(Column, usize)> {
         let mic = instrument.property(Property::MicCode);
         let (property, value) = match (mic, instrument.property(Property::ExchCode)) {

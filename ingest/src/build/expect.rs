@@ -7,7 +7,7 @@
 //! {"idType": "ID_ISIN", "idValue": "US4592001014", "exchCode": "US", "figi": "BBG000BLNNH6"}
 //! ```
 //!
-//! `figi` is a FIGI, or an array of all that the job finds; with `[]` it must find nothing.
+//! `figi` is a FIGI, or an array of all FIGIs that the job finds. With `[]` it must find nothing.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl KnownAnswers {
     /// Reads a file of known answers.
     ///
     /// # Errors
-    /// For the first line that is not a known answer, and when there is none or too many.
+    /// For the first line that is not a known answer, and when the file has none or too many.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let name = escaped_path(path);
         let fault = |line, what: String| Error::input(&name, line, what);
@@ -93,7 +93,7 @@ impl KnownAnswers {
         Ok(Self { file: path.to_owned(), answers })
     }
 
-    /// Asks an index all jobs. `None` when it gives every known answer.
+    /// Runs all jobs on an index. `None` when the index gives every known answer.
     pub(crate) fn wrong(&self, catalogue: &Catalogue) -> Option<WrongAnswers> {
         let (mut lines, mut first) = (Vec::new(), None);
         for KnownAnswer { line, job, figis } in &self.answers {
@@ -107,7 +107,7 @@ impl KnownAnswers {
 }
 
 impl Job {
-    /// Checks that the job finds these FIGIs and no others; otherwise returns the difference.
+    /// Checks that the job finds exactly these FIGIs. Otherwise returns the difference.
     fn check(&self, catalogue: &Catalogue, figis: &[Figi]) -> Result<(), String> {
         let (id_type, id_value) = (self.id_value.id_type().name(), self.id_value.as_str());
         let job = format!("{id_type} {}", escaped(id_value));
@@ -240,7 +240,7 @@ fn dates(name: &str, value: Option<Value>) -> Result<Option<DateInterval>, Strin
     interval.transpose().map_err(|error| format!("{name}: {error}"))
 }
 
-/// Both ends of an interval; `None` for one that is null.
+/// Both ends of an interval. An end that is null is `None`.
 type IntervalEnds<T> = [Option<T>; 2];
 
 fn ends<T>(

@@ -1,10 +1,11 @@
 //! The guard against bad dumps (`--max-removed`, `--max-expired`, `--max-changed`,
-//! `--max-column-loss`): compares what is about to be published with what is.
+//! `--max-column-loss`). It compares the new generation with the published one before it is
+//! published.
 //!
-//! Both generations come in FIGI order, so that each instrument is looked at once. The published one
-//! is read by a thread, a few batches ahead: the comparison holds nothing but these, and counts.
+//! Both generations are in FIGI order, so each instrument is examined once. A thread reads the
+//! published generation a few batches ahead. The comparison holds only these batches, and counts.
 //!
-//! Without a limit an operator is still warned of an input that is much shorter than before.
+//! Even without a limit, an operator is warned of an input that is much shorter than before.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -23,13 +24,13 @@ use crate::error::{Error, Result};
 use crate::report::comparison::{ChangedColumn, Comparison, GUARD_FLAGS, GuardLimits, LostColumn};
 use crate::report::less_filled::{LessFilled, less_filled};
 
-/// The most FIGIs that are named as examples of removed, expired or changed instruments.
+/// The most example FIGIs of removed, expired or changed instruments.
 const SAMPLES_MAX: usize = 10;
 
-/// Instruments of the published generation that are handed over together.
+/// The number of published instruments in a batch.
 const BATCH: usize = 1_024;
 
-/// Batches that are read ahead.
+/// The number of batches that are read ahead.
 const BATCHES_AHEAD: usize = 4;
 
 /// A comparison in progress.
@@ -40,16 +41,17 @@ pub(super) struct Guard {
     comparison: Comparison,
     /// The differences by column, in the order of [`Instrument::columns`].
     columns: Vec<ColumnChanges>,
-    /// The columns of the published instruments, without those that left as expired.
+    /// The filled columns of the published instruments, without the expired ones that are missing.
     before: Filled,
 }
 
-/// The instruments that are in both generations and differ in a column.
+/// The counts of a column over the instruments that both generations have.
 struct ColumnChanges {
     name: &'static str,
-    /// The number with another value, or with a value in only one of the generations.
+    /// The number of instruments with another value, or with a value in only one of the
+    /// generations.
     changed: u64,
-    /// The number that had a value and have none any more.
+    /// The number of instruments that have lost their value.
     lost: u64,
 }
 
@@ -64,7 +66,7 @@ struct PublishedInstruments {
 /// The reason why the reader stopped.
 enum Stopped {
     Failed(IndexError),
-    /// The build ended.
+    /// The build ended, and nobody receives the instruments any more.
     Unheard,
 }
 
@@ -75,10 +77,11 @@ impl From<IndexError> for Stopped {
 }
 
 impl Guard {
-    /// Begins the comparison. `None` when no limit is set, or nothing is published in this format.
+    /// Begins the comparison. `None` when no limit is set, or when no index of this format is
+    /// published.
     ///
     /// # Errors
-    /// When the published generation cannot be opened: without it the guard would be off.
+    /// When the published generation cannot be opened: the guard would otherwise be off.
     pub(super) fn begin(limits: GuardLimits, index: &Path) -> Result<Option<Self>> {
         if limits == GuardLimits::default() {
             return Ok(None);
@@ -126,9 +129,9 @@ impl Guard {
         Ok(())
     }
 
-    /// The comparison, once all instruments of the new generation were observed, of which `filled`
-    /// have each column; and the refusal when the differences exceed a limit, which also names the
-    /// columns that are less filled.
+    /// The comparison, after all instruments of the new generation were observed. `filled` has the
+    /// number of instruments with each column. Also returns the refusal if the differences exceed a
+    /// limit; it names the less filled columns too.
     ///
     /// # Errors
     /// When the published generation cannot be read.
@@ -149,7 +152,7 @@ impl Guard {
         let before = self.before.counts();
         let losses = before.iter().filter_map(|(column, &before)| {
             let now = filled.get(column).copied().unwrap_or(0);
-            // New instruments with a value do not make up for those that lost theirs.
+            // New instruments with a value do not compensate for instruments that lost theirs.
             let lost = self.columns.iter().find(|one| one.name == column).map_or(0, |one| one.lost);
             LostColumn::of(column, before, lost.max(before.saturating_sub(now)))
         });
@@ -206,7 +209,7 @@ fn unreadable(error: &IndexError) -> Error {
     Error::Guarded { refusal, report: Box::default() }
 }
 
-/// Reads the published generation until its end, or until nobody listens.
+/// Reads the published generation to its end, or until nobody receives.
 fn read(catalogue: &Catalogue, batches: &SyncSender<Vec<Instrument>>) -> Result<(), Stopped> {
     let mut batch = Vec::with_capacity(BATCH);
     catalogue.instruments(|instrument| {
@@ -227,11 +230,11 @@ fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
     }
 }
 
-/// The only column that may differ in any number of instruments: it follows from market data, which
-/// is different every night.
+/// The only column whose differences do not count. It follows from market data, which differ every
+/// night.
 const NOT_COMPARED: &str = Attribute::Importance.name();
 
-/// Whether a column is different. Each that is counts in `columns`.
+/// Whether any column differs. Counts each differing column in `columns`.
 fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<ColumnChanges>) -> bool {
     if columns.is_empty() {
         columns.extend(old.columns().map(|(name, _)| ColumnChanges { name, changed: 0, lost: 0 }));
@@ -264,8 +267,8 @@ pub(super) fn losses(
     less_filled((published.instruments, &published.filled), (instruments, filled))
 }
 
-/// A warning for each input that has less than two thirds of the rows that it had when the published
-/// generation was built; for all of them together, when none of them has the name of one before.
+/// A warning for each input with less than two thirds of the rows that it had for the published
+/// generation. If no input has an earlier name, one warning for all inputs together.
 pub(super) fn shorter(index: &Path, sources: &[SourceEntry]) -> Vec<String> {
     // With another format, or a broken one, there is nothing to compare with.
     let Ok(published) = Manifest::published(index) else { return Vec::new() };

@@ -1,9 +1,9 @@
-//! The limit of rejected rows (`--max-rejects`): beyond it a dump counts as broken.
+//! The limit of rejected rows (`--max-rejects`). A dump with more counts as broken.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The most rejected rows with which a build still publishes.
+/// The most rejected rows of a build that still publishes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaxRejects {
     /// This many rows of all inputs.

@@ -1,12 +1,12 @@
-//! Warnings of columns that a build ignores although their names resemble known ones: their values
-//! would be lost silently.
+//! Warnings of ignored columns whose names resemble known ones: their values would be lost
+//! silently.
 
 use crate::source::DumpReader;
 
 /// The most warnings of a build.
 const WARNINGS_MAX: usize = 10;
 
-/// The columns of all inputs that are ignored and resemble known ones.
+/// The ignored columns of all inputs that resemble known ones.
 #[derive(Default)]
 pub(super) struct Mistaken {
     warnings: Vec<String>,
@@ -14,7 +14,7 @@ pub(super) struct Mistaken {
 }
 
 impl Mistaken {
-    /// Adds the columns of an input, whose rows were read.
+    /// Adds the columns of an input after its rows were read.
     pub(super) fn add(&mut self, input: &str, source: &DumpReader) {
         for (name, column) in source.mistaken_columns() {
             if self.warnings.len() == WARNINGS_MAX {

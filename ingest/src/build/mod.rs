@@ -51,7 +51,7 @@ use crate::source::{DumpReader, Input, LEFT_OUT};
 /// The inputs, outputs and limits of a build.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The dumps. Where they differ, the later one wins.
+    /// The dumps. If they differ, the later one wins.
     pub inputs: Vec<Input>,
     /// Dumps that only add fields to the instruments of `inputs`.
     pub enrich: Vec<Input>,
@@ -61,20 +61,20 @@ pub struct Build {
     pub format: Option<Format>,
     /// The format of the `enrich` inputs; `None` recognises the format of each.
     pub enrich_format: Option<Format>,
-    /// A table of exchanges (CSV with the columns `mic` and `exchCode`), which fills one of the
-    /// two from the other and may name the exchanges.
+    /// A table of exchanges (CSV with the columns `mic` and `exchCode`). It fills one of the two
+    /// from the other, and may name the exchanges.
     pub exchanges: Option<Input>,
     /// A folder of lists of allowed values.
     pub values: Option<PathBuf>,
     /// The rejects file; `None` is `DIR.rejects.csv`, next to the index folder `DIR`.
     pub rejects: Option<PathBuf>,
-    /// The file for the report as JSON, which every build replaces when it begins and when it ends,
-    /// however it ends.
+    /// The file for the report as JSON. Every build replaces it when it begins and when it ends,
+    /// whatever the outcome.
     pub report: Option<PathBuf>,
-    /// A file of known answers, which the new index must give before it is published.
+    /// A file of known answers. The new index must give them before it is published.
     pub expect: Option<PathBuf>,
-    /// Other files that are read, and folders of which all files are inputs. No output may be
-    /// one of these files or lie in one of these folders.
+    /// Other files that are read, and folders whose files are all inputs. No output may be one of
+    /// these files or lie in one of these folders.
     pub also_read: Vec<PathBuf>,
     /// The most rows that may be rejected.
     pub max_rejects: MaxRejects,
@@ -93,7 +93,7 @@ pub struct Build {
 /// The default memory limit, in bytes.
 pub const MEMORY_BYTES: usize = 2 << 30;
 
-/// The least memory limit, in bytes. Threads and buffers alone take nearly as much.
+/// The smallest memory limit, in bytes. Threads and buffers alone need nearly as much.
 pub const MEMORY_BYTES_MIN: usize = 256 << 20;
 
 /// Sorting gets a quarter of the memory. It may keep it while the index is written.
@@ -105,9 +105,10 @@ const SEGMENT_SHARE: usize = 4;
 /// The companions of a part get a half.
 const PART_SHARE: usize = 2;
 
-/// Memory that the companions take per instrument, measured with 5 and 10 million instruments:
-/// lines and texts that are stored once, the tables to find them again, what tantivy takes
-/// beyond its share while it writes a segment, and what the allocator keeps for the next part.
+/// The memory that the companions take per instrument, measured with 5 and 10 million instruments.
+/// It consists of texts and lines that are stored once, the tables to find them again, tantivy's
+/// memory beyond its share while it writes a segment, and the allocator's reserve for the next
+/// part.
 const PART_BYTES_PER_INSTRUMENT: usize = 256;
 
 /// The most instruments in a part, however much memory there is.
@@ -137,7 +138,7 @@ impl Build {
         }
     }
 
-    /// Reads, merges, indexes, verifies and publishes, and calls back with the progress.
+    /// Reads, merges, indexes, verifies and publishes. Reports the progress through a callback.
     ///
     /// # Errors
     /// After an error nothing is published and an earlier index is unchanged. The exceptions are
@@ -151,8 +152,8 @@ impl Build {
         ending.end(built)
     }
 
-    /// Notes, in the report and among the builds of the index, that this build failed before
-    /// [`Build::run`] or after it. Nothing is written if an output may not be.
+    /// Records, in the report and among the builds of the index, that this build failed before or
+    /// after [`Build::run`]. An output that must not be written is left alone.
     pub fn fail(&self, error: &(dyn std::error::Error + 'static)) {
         if let Ok((_, report)) = self.outputs() {
             Ending::begin(report, &self.index).fail(error);
@@ -323,8 +324,8 @@ impl Build {
         Ok(report)
     }
 
-    /// Looks at the beginning of every input, so that all that cannot be read are reported together
-    /// before the first one is read.
+    /// Reads the beginning of every input. So all unreadable inputs are reported together, before
+    /// the first one is read in full.
     fn check_inputs(&self) -> Result<()> {
         let inputs = self.inputs.iter().map(|input| (input, &self.format, false));
         let enrich = self.enrich.iter().map(|input| (input, &self.enrich_format, true));
@@ -335,7 +336,7 @@ impl Build {
         Error::of_inputs(faults, self.inputs.len() + self.enrich.len()).map_or(Ok(()), Err)
     }
 
-    /// Reads every row of every input.
+    /// Reads all rows of all inputs.
     fn read(
         &self,
         mut merge: Merge,
@@ -420,7 +421,7 @@ fn fewer_importances(bits: u32) -> String {
     )
 }
 
-/// A seed that depends on the dumps only, so that the same dumps give the same index.
+/// A seed that depends only on the dumps, so that the same dumps give the same index.
 fn hash_seed(sources: &[SourceEntry]) -> u64 {
     sources.iter().fold(0, |seed, source| {
         let digest = u64::from_str_radix(&source.sha256[..16], 16);
@@ -437,7 +438,7 @@ struct ReadInputs {
     sources: Vec<SourceEntry>,
 }
 
-/// The state of reading inputs one after the other.
+/// The state of reading all inputs in turn.
 struct Reading<'a, 'b> {
     rejects: Rejects,
     written: Written,
@@ -456,7 +457,8 @@ impl Reading<'_, '_> {
         self.report.skips.entry(reason).or_default().add(input, row.line);
     }
 
-    /// Keeps a row that was rejected or has dropped cells: its bytes once, with the first reason.
+    /// Writes a row to the rejects file if it was rejected or has dropped cells. Its bytes are
+    /// written once, with the first reason.
     fn keep(
         &mut self,
         input: &str,
@@ -480,7 +482,7 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    /// Reads every row of an input. `take` adds a row to the build or rejects it, and appends its
+    /// Reads every row of an input. `take` adds a row to the build or rejects it, and reports its
     /// dropped cells.
     fn read(
         &mut self,

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The progress of a build. The phases follow one another in this order, and each ends with a
-/// call that has its final numbers.
+/// The progress of a build. The phases come in this order, and each ends with a call that has its
+/// final numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// Reading rows.
@@ -35,13 +35,13 @@ pub enum Progress<'a> {
     Publishing,
 }
 
-/// Least time between two calls.
+/// The shortest time between two calls.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Rows, or instruments, between two looks at the clock.
+/// The number of rows, or instruments, between two looks at the clock.
 const PROGRESS_ROWS: u64 = 1 << 12;
 
-/// Calls back with the progress, at most every [`PROGRESS_INTERVAL`].
+/// Calls the callback with the progress, at most every [`PROGRESS_INTERVAL`].
 pub(super) struct Clock<'a> {
     next: Instant,
     pub(super) progress: &'a mut dyn FnMut(Progress<'_>),
@@ -52,7 +52,7 @@ impl<'p> Clock<'p> {
         Self { next: Instant::now() + PROGRESS_INTERVAL, progress }
     }
 
-    /// Calls back if it is time; `count` is the number of rows or instruments so far.
+    /// Calls the callback if it is time. `count` is the number of rows or instruments so far.
     pub(super) fn tick<'a>(&mut self, count: u64, progress: impl FnOnce() -> Progress<'a>) {
         if count.is_multiple_of(PROGRESS_ROWS) && Instant::now() >= self.next {
             self.next = Instant::now() + PROGRESS_INTERVAL;

@@ -1,11 +1,11 @@
-//! The rejects file: every rejected row and every row with a dropped cell, as it is in the dump,
-//! so that nothing is lost. It also has the rows of `--enrich` inputs that are unmatched or
-//! ambiguous.
+//! The rejects file. It has every rejected row and every row with a dropped cell, with the bytes of
+//! the dump, so that nothing is lost. It also has the rows of `--enrich` inputs that are unmatched
+//! or ambiguous.
 //!
 //! It is CSV with the columns `input,line,column,reason,raw`. `column` is the column of dropped
-//! cells and empty otherwise; `raw` is the unchanged bytes of the row. A row is kept once: if it
-//! has several entries, only the first of them has its bytes. The size of the file is bounded by
-//! that of the inputs (`written.rs`).
+//! cells and empty otherwise; `raw` is the unchanged bytes of the row. If a row has several
+//! entries, only the first has its bytes. The size of the inputs bounds the size of the file
+//! (`written.rs`).
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ use super::written::Written;
 use crate::error::{Error, Result};
 use crate::row::Column;
 
-/// Writes the rejects file, which is created for the first entry. The file of an earlier build
-/// stays until [`Rejects::finish`].
+/// Writes the rejects file. It is created at the first entry. The file of an earlier build stays
+/// until [`Rejects::finish`].
 pub(crate) struct Rejects {
     output: Output,
     file: Option<csv::Writer<NewFile>>,
@@ -95,8 +95,8 @@ impl Rejects {
     }
 }
 
-/// The most bytes that a field takes in a line of CSV: two quotes and a separator, and each quote
-/// twice.
+/// The most bytes that a field takes in a line of CSV: two quotes, a separator, and a second quote
+/// for each quote in it.
 fn csv_bytes(field: &[u8]) -> usize {
     field.len() + field.iter().filter(|&&byte| byte == b'"').count() + 3
 }

@@ -1,5 +1,5 @@
-//! Estimates whether the disk has room for an index, before hours are spent on a build. If the
-//! disk fills up nevertheless, the build fails and publishes nothing.
+//! Estimates whether the disk has room for an index, before hours are spent on a build. If the disk
+//! fills up anyway, the build fails and publishes nothing.
 
 use std::fs;
 use std::path::Path;
@@ -22,14 +22,14 @@ const INDEXED: u64 = 2;
 /// of the last one. Most of an index of a few rows is what every index has.
 const GROWTH_MAX: u64 = 16;
 
-/// The space that a build needs for the index and its temporary files, as a multiple of the
-/// index (numerator, denominator). The identifiers of a part are written once before they are
-/// sorted, which doubles an index of one part.
+/// The space for the index and temporary files of a build, as a multiple of the index (numerator,
+/// denominator). The identifiers of a part are written once before they are sorted. This doubles an
+/// index of one part.
 const WORKING_ROOM: (u64, u64) = (2, 1);
 
-/// Checks that the disk of the index folder has room for an index of these inputs, for the rows
-/// that are sorted on the disk if they exceed `sorting_bytes` of memory, and for the rejects file.
-/// The folder must exist.
+/// Checks that the disk of the index folder has room for three things: an index of these inputs,
+/// the rows that are sorted on the disk if they exceed `sorting_bytes` of memory, and the rejects
+/// file. The folder must exist.
 ///
 /// # Errors
 /// [`Error::Space`] when the room is too small.
@@ -40,13 +40,13 @@ pub(crate) fn check(
     rejects: &Output,
     max_rejects: MaxRejects,
 ) -> Result<()> {
-    // An index of another format version, or a broken one, is ignored.
+    // An index of another format, or a broken one, is ignored.
     let previous = Manifest::published(index).ok().map(|manifest| {
         let read = manifest.sources.iter().map(|source| source.bytes).sum();
         Previous { read_bytes: read, index_bytes: manifest.bytes() }
     });
     let inputs: Vec<_> = inputs.iter().map(|input| (input.bytes(), input.is_packed())).collect();
-    // The rejects file of the last build stays until the new one is whole.
+    // The rejects file of the last build stays until the new one is complete.
     let rejects_before = fs::metadata(rejects.name()).map_or(0, |file| file.len());
     let needed_bytes = estimate(previous, &inputs, sorting_bytes as u64)
         .saturating_add(estimate_rejects(&inputs, rejects_before, max_rejects));
@@ -59,7 +59,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// The size of the last build: of the dumps that it read, and of its index.
+/// The size of the last build's dumps and index.
 #[derive(Clone, Copy)]
 struct Previous {
     read_bytes: u64,
@@ -88,8 +88,8 @@ fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_
     (index_bytes / WORKING_ROOM.1 * WORKING_ROOM.0).saturating_add(sorted)
 }
 
-/// The bytes of the rejects file: of the rows that may be rejected or, if it was larger, as many as
-/// the last one has. A build ends before the file exceeds its bound.
+/// The estimated bytes of the rejects file: the rows that may be rejected, or the size of the last
+/// rejects file if that is larger. A build ends before the file exceeds its bound.
 fn estimate_rejects(
     inputs: &[(Option<u64>, bool)],
     bytes_before: u64,
@@ -104,7 +104,7 @@ fn estimate_rejects(
     allowed.max(bytes_before).min(known.saturating_mul(WRITTEN_PER_BYTE_MAX))
 }
 
-/// The size of the inputs after unpacking, of those whose size is known.
+/// The unpacked size of the inputs with a known size.
 fn unpacked(inputs: &[(Option<u64>, bool)]) -> u64 {
     let sizes = inputs
         .iter()

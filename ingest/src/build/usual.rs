@@ -1,5 +1,5 @@
-//! Warnings of differences that are within the limits of the guard, and several times those of the
-//! builds before: a dump may be wrong in a tenth of its rows.
+//! Warnings of unusual differences. They are within the limits of the guard, but several times
+//! those of earlier builds: a dump may have a fault in a tenth of its rows.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::report::comparison::Comparison;
 /// The fewest earlier builds that show what is usual.
 const BUILDS_MIN: usize = 3;
 
-/// The number of times that the usual share must be exceeded.
+/// The factor by which a share must exceed the usual one.
 const TIMES: f64 = 5.0;
 
 /// The share that is never unusual, in per cent.
@@ -30,7 +30,7 @@ pub(super) fn unusual(index: &Path, comparison: &Comparison) -> Vec<String> {
 fn compared(records: &[BuildRecord], comparison: &Comparison) -> Vec<String> {
     let published = records.iter().filter(|one| one.result == BuildResult::Published);
     let earlier = published.filter_map(|one| one.differences);
-    // A night with the dump of the night before shows nothing: many dumps change once a week.
+    // Builds with an unchanged dump do not count: many dumps change only once a week.
     let earlier: Vec<Differences> =
         earlier.filter(|one| one.removed + one.expired + one.changed > 0).collect();
     if earlier.len() < BUILDS_MIN {

@@ -1,5 +1,5 @@
-//! The operator's lists of allowed values (`--values DIR`): one JSON file per property, in the
-//! form that the values endpoint returns.
+//! The operator's lists of allowed values (`--values DIR`): one JSON file per property, in the form
+//! of the values endpoint.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::waiting;
 
-/// The largest list. The values of a property take some kilobytes.
+/// The size limit of a list. The values of a property take some kilobytes.
 const BYTES_MAX: u64 = 4 << 20;
 
 #[derive(Deserialize)]
@@ -23,8 +23,8 @@ pub(crate) fn list(folder: &Path, property: Property) -> PathBuf {
     folder.join(property.name()).with_extension("json")
 }
 
-/// Reads every list in the folder. Other files are ignored, `idType.json` as well, because the
-/// idTypes are fixed by each version of the interface.
+/// Reads every list in the folder. Other files are ignored. So is `idType.json`, because each
+/// version of the interface fixes its idTypes.
 ///
 /// # Errors
 /// [`Error::Input`] when a list is invalid, or when the folder has no list.

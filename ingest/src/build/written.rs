@@ -1,6 +1,7 @@
-//! The bound on what a build writes: a multiple of the size of its inputs. A row of a few bytes can
-//! stand for far more: a packed one for its repetitions, one of `--enrich` for each instrument that
-//! it fills, one with a long name of its file for that name in each line of the rejects file.
+//! The limit on the output of a build, as a multiple of the size of its inputs. A row of a few
+//! bytes can expand to far more: a compressed row by its repetitions, an `--enrich` row by the
+//! instruments that it fills, and a row from a file with a long name by that name in each line of
+//! the rejects file.
 
 use std::fmt;
 
@@ -8,19 +9,19 @@ use figdex_io::Size;
 
 use crate::error::Error;
 
-/// The most bytes that a build writes for each byte of its inputs, as they lie on the disk. Samples
-/// of real dumps take up to 10; a packed JSON dump of which every row has a dropped cell takes 30.
+/// The most bytes that a build writes for each byte of its inputs on the disk. Samples of real
+/// dumps take up to 10. A compressed JSON dump with a dropped cell in every row takes 30.
 pub(crate) const WRITTEN_PER_BYTE_MAX: u64 = 32;
 
-/// Number of bytes that any build may write, however small its inputs are.
+/// The number of bytes that any build may write, however small its inputs are.
 const WRITTEN_FREE_BYTES: u64 = 8 << 20;
 
-/// The bytes that a row takes besides its values, while it is sorted and in an index; and those of
-/// each value, which may be an identifier.
+/// The bytes of a row besides its values, during sorting and in an index. `VALUE_BYTES` is the same
+/// for each value, which may be an identifier.
 const ROW_BYTES: u64 = 64;
 const VALUE_BYTES: u64 = 6;
 
-/// The bytes that a build has written so far, and those that it has read.
+/// The bytes that a build has written and read so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Written {
     read: u64,
@@ -29,7 +30,8 @@ pub(crate) struct Written {
     filled: u64,
 }
 
-/// The error that a build would write more than the bound. It displays the numbers and the advice.
+/// The error of a build that would write more than the limit. It displays the numbers and the
+/// advice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgrown(Written);
 
@@ -42,7 +44,8 @@ impl Written {
     /// Counts an accepted row with that many values, which have `bytes` together.
     ///
     /// # Errors
-    /// [`Outgrown`] when the build would write more than the bound; so of the other two.
+    /// [`Outgrown`] when the build would write more than the limit. The same applies to the two
+    /// methods below.
     pub(crate) fn row(&mut self, values: usize, bytes: usize) -> Result<(), Outgrown> {
         self.rows += ROW_BYTES + VALUE_BYTES * values as u64 + bytes as u64;
         self.check()

@@ -50,7 +50,7 @@ fn shipped(name: &str, text: &str) -> ColumnsFile {
     ColumnsFile::parse(name, text).expect("a test checks every shipped columns file")
 }
 
-/// All formats that have a name for `--format`.
+/// All formats with a name for `--format`.
 pub(crate) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
     FORMATS.containers.iter().chain(&FORMATS.others)
 }
@@ -60,8 +60,8 @@ pub(crate) fn canonical() -> &'static ColumnsFile {
     &FORMATS.canonical
 }
 
-/// Whether the name is that of a format of a vendor's dumps, and not of a columns file with the same
-/// name.
+/// Whether the name is that of a format for a vendor's dumps, and not of a columns file with the
+/// same name.
 pub(crate) fn is_of_vendor(name: &Arc<str>) -> bool {
     FORMATS.others.iter().any(|format| Arc::ptr_eq(&format.name, name))
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::format::description::Description;
 use crate::waiting;
 
-/// The largest columns file. Those that ship have a kilobyte.
+/// The size limit of a columns file. The shipped ones have a kilobyte.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// A named description of a format. The name is that of a shipped format or of the file.

@@ -1,6 +1,6 @@
-//! The description of a format, as a columns file gives it: how to find the records of a dump,
-//! and which of their values feed which canonical columns. `transform` has the steps for a
-//! single value, `parse` the syntax of the file.
+//! The description of a format in a columns file: how to find the records of a dump, and which of
+//! their values feed which canonical columns. `transform` has the steps for a single value, and
+//! `parse` the syntax of the file.
 
 use std::borrow::Cow;
 
@@ -20,11 +20,11 @@ pub(crate) struct Description {
     pub(crate) records: Option<Vec<Path>>,
     /// Words that mean "unknown" in any column.
     pub(crate) blank: Vec<String>,
-    /// Signs by which a dump of this format is recognised: any of them is enough.
+    /// Signs that identify a dump of this format. Any one of them is enough.
     pub(crate) recognise: Vec<Recognise>,
-    /// The values that feed each canonical column. A column occurs once.
+    /// The values that feed each canonical column. Each column occurs once.
     pub(crate) feeds: Vec<Feed>,
-    /// Rules by which rows are left out: a row that meets all conditions of one of them.
+    /// The rules that leave out rows. A row is left out if it meets all conditions of one rule.
     pub(crate) skip: Vec<Conditions>,
 }
 
@@ -93,7 +93,7 @@ impl Default for Dialect {
     }
 }
 
-/// A pattern for a line, in which `*` matches any bytes without the delimiter.
+/// A pattern for a line. `*` in it matches any bytes without the delimiter.
 #[derive(Clone, Debug)]
 pub(crate) struct Wildcard(pub(crate) Vec<u8>);
 
@@ -101,7 +101,7 @@ impl Wildcard {
     pub(crate) fn matches(&self, line: &[u8], delimiter: u8) -> bool {
         let pattern = &self.0;
         let (mut at, mut byte) = (0, 0);
-        // The position of the last star, and of the byte up to which it matches.
+        // The position of the last star, and of the byte that its match ends at.
         let mut star: Option<(usize, usize)> = None;
         while byte < line.len() {
             if pattern.get(at) == Some(&b'*') {
@@ -152,12 +152,12 @@ impl Path {
     }
 }
 
-/// A sign by which a dump is recognised. All parts of it must hold.
+/// A sign that identifies a dump. All parts of it must hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recognise {
     /// Names that must all be in the header row or in the first record.
     pub(crate) columns: Vec<String>,
-    /// The text with which the dump must start, if any.
+    /// The text at the start of the dump, if any is required.
     pub(crate) start: Option<String>,
 }
 
@@ -165,9 +165,9 @@ pub(crate) struct Recognise {
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
     pub(crate) column: Column,
-    /// Tried in this order; the first that gives a value is used.
+    /// The alternatives, in the order of preference. The first one with a value is used.
     pub(crate) alternatives: Vec<Alternative>,
-    /// Whether the columns file names the column. Otherwise `own-names` added it.
+    /// Whether the columns file names the column. If not, `own-names` added it.
     pub(crate) is_named: bool,
 }
 
@@ -189,7 +189,7 @@ pub(crate) enum ValueFrom {
 }
 
 impl Feed {
-    /// A column that the dump has under its canonical name.
+    /// A column that has its canonical name in the dump.
     pub(crate) fn own(column: Column) -> Self {
         let from = ValueFrom::Column(column.name().to_owned());
         let alternative = Alternative {
@@ -220,7 +220,8 @@ pub(crate) enum TestKind {
 }
 
 impl Test {
-    /// Whether it holds for a column with these values. A column without values counts as blank.
+    /// Whether the condition holds for a column with these values. A column without values counts
+    /// as blank.
     pub(crate) fn holds<'a>(&self, values: impl Iterator<Item = &'a str>) -> bool {
         let mut values = values.peekable();
         if values.peek().is_none() {

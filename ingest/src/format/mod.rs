@@ -30,12 +30,13 @@ pub struct Format(Choice);
 #[derive(Clone)]
 enum Choice {
     One(ColumnsFile),
-    /// One of these or of the shipped formats, whichever is recognised.
+    /// One of these formats or of the shipped ones. Recognition decides.
     Among(Vec<ColumnsFile>),
 }
 
 impl Format {
-    /// Reads the format from a columns file. Dumps are read as that format without recognition.
+    /// Reads the format from a columns file. Dumps are then read in that format without
+    /// recognition.
     ///
     /// # Errors
     /// [`Error::Input`] when the file cannot be read, and [`Error::Columns`] with all its faults
@@ -48,7 +49,7 @@ impl Format {
     /// a shipped format. With a single file this is [`Format::read`].
     ///
     /// # Errors
-    /// Those of [`Format::read`], and [`Error::Input`] when one of several files has no key
+    /// The errors of [`Format::read`], and [`Error::Input`] when one of several files has no key
     /// `recognise`.
     pub fn read_all(paths: &[impl AsRef<Path>]) -> Result<Self> {
         if let [path] = paths {
@@ -82,7 +83,7 @@ impl Format {
         Self(Choice::One(builtin::canonical().clone()))
     }
 
-    /// The columns file, unless the format is yet to be recognised.
+    /// The columns file, if the format is already decided.
     pub(crate) fn one(&self) -> Option<&ColumnsFile> {
         match &self.0 {
             Choice::One(format) => Some(format),
@@ -90,7 +91,7 @@ impl Format {
         }
     }
 
-    /// The columns files of which one may be recognised, before the shipped ones.
+    /// The columns files to recognise, before the shipped ones.
     pub(crate) fn among(&self) -> &[ColumnsFile] {
         match &self.0 {
             Choice::One(_) => &[],

@@ -1,5 +1,5 @@
-//! Parses a columns file into a description. All faults are reported together, each with its
-//! line, so that the author can correct them at once.
+//! Parses a columns file into a description. All faults are reported together, each with its line,
+//! so that the author can correct all of them at once.
 
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ impl Walk<'_> {
                     description.container = self.word_of(value, "format", &CONTAINERS);
                 }
                 "encoding" => {
-                    // For another word a fault was added, and a file with faults is not used.
+                    // For any other word a fault was added. A file with faults is not used.
                     let encoding = self.word_of(value, "encoding", &ENCODINGS);
                     description.encoding = encoding.unwrap_or_default();
                 }
@@ -107,7 +107,7 @@ impl Walk<'_> {
         description
     }
 
-    /// Checks that all columns of the dump are numbers, as there is no header row.
+    /// Checks that all columns of the dump are given as numbers, since there is no header row.
     fn numbered(&mut self, description: &Description, span: Range<usize>) {
         let alternatives = description.feeds.iter().flat_map(|feed| &feed.alternatives);
         let sources = alternatives.clone().filter_map(|alternative| match &alternative.from {
@@ -185,7 +185,7 @@ impl Walk<'_> {
                     None => self.fault(value.span(), "`from` must be a name or a number"),
                 },
                 "value" => {
-                    // If it is not a text, a fault was added.
+                    // If it is not a text, a fault was already added.
                     let text = self.text_of(value, "value").unwrap_or_default();
                     from = Some(ValueFrom::Constant(text));
                 }

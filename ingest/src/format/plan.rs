@@ -1,5 +1,5 @@
-//! A description applied to one dump: which slots of a record feed which canonical column, and
-//! which records are left out.
+//! The application of a description to one dump: the slots of a record that feed each canonical
+//! column, and the records that are left out.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::row::{CellKind, Column, Row};
 /// Separates several values in a cell of delimited text, unless the format says otherwise.
 const LIST_SEPARATOR: &str = ";";
 
-/// The most stars of a path whose values can be used, as `$1` to `$9`.
+/// The most stars in a path whose matches can be used, as `$1` to `$9`.
 const STARS_MAX: usize = 9;
 
-/// Makes rows of the records of one dump.
+/// Turns the records of one dump into rows.
 pub(crate) struct Plan {
     description: Arc<Description>,
     /// The name of each slot: a column of the dump, or the path to a nested value.
@@ -41,7 +41,7 @@ struct PlannedAlternative {
     /// `None` for a constant.
     slot: Option<Slot>,
     conditions: Vec<SlotTest>,
-    /// Whether values are used unchanged, as most are.
+    /// Whether values are used unchanged, as is usual.
     is_plain: bool,
 }
 
@@ -102,8 +102,8 @@ impl Plan {
         Record::new(self.slot_names.len(), self.description.blank.clone())
     }
 
-    /// The numbers and slots of the stars that are used: `$1` is the member or entry that the
-    /// first star of a record's path matched.
+    /// The numbers and slots of the used stars. `$1` is the member or entry that the first star of
+    /// a record's path matched.
     pub(crate) fn stars(&self) -> Vec<(usize, Slot)> {
         (1..=STARS_MAX)
             .filter_map(|star| {
@@ -113,22 +113,23 @@ impl Plan {
             .collect()
     }
 
-    /// The highest number among the columns that are named by number; 0 if there are none.
+    /// The highest number of a column that is named by number; 0 without such columns.
     pub(crate) fn last_number(&self) -> usize {
         let numbers =
             self.slot_names.iter().filter_map(|name| name.split('.').next()?.parse().ok());
         numbers.max().unwrap_or(0)
     }
 
-    /// Takes the headings of a dump for names of the description that differ in letter case only,
-    /// unless the dump has such a name itself. Returns the headings, as the description spells them.
+    /// Matches the headings of a dump with names of the description that differ only in letter
+    /// case, unless the dump also has that exact name. Returns the headings in the spelling of the
+    /// description.
     ///
     /// # Errors
-    /// The message, when two headings have the same name.
+    /// A message when two headings have the same name.
     pub(crate) fn take_headings(&mut self, headings: &[String]) -> Result<Vec<String>, String> {
         let exact: HashSet<&str> = headings.iter().map(String::as_str).collect();
         let mut by_case: HashMap<String, &str> = HashMap::new();
-        // Of two names that differ in letter case only, such as ticker and TICKER, the first counts.
+        // If two names differ only in letter case, such as ticker and TICKER, the first counts.
         for name in &self.slot_names {
             by_case.entry(name.to_lowercase()).or_insert(name);
             let column = name.split('.').next().unwrap_or(name);
@@ -157,9 +158,8 @@ impl Plan {
         self.separator = Some(LIST_SEPARATOR);
     }
 
-    /// Restricts the plan to a dump with the columns `header`, which fill the slots `present`.
-    /// Only constants and columns that are fed by one of these slots remain, in the order of the
-    /// dump's columns.
+    /// Restricts the plan to a dump with the columns `header`, which fill the slots `present`. Only
+    /// constants and columns that these slots feed remain, in the order of the dump's columns.
     pub(crate) fn keep(&mut self, header: Vec<String>, present: &[Slot]) {
         self.header = header;
         let named = self.feeds.iter().filter(|feed| self.description.feeds[feed.place].is_named);
@@ -209,7 +209,7 @@ impl Plan {
             .collect()
     }
 
-    /// Adds the cells of a record to `row`. Returns `false` if a rule leaves the record out.
+    /// Adds the cells of a record to `row`. Returns `false` if a rule leaves out the record.
     pub(crate) fn row(&self, record: &Record, row: &mut Row) -> bool {
         if self.skip.iter().any(|rule| all_hold(rule, record)) {
             return false;
@@ -245,7 +245,7 @@ impl Plan {
     }
 }
 
-/// Adds a value to the row, as one cell or several. Returns whether there is a non-blank one.
+/// Adds a value to the row, as one cell or several. Returns whether any of them is not blank.
 fn cells(
     row: &mut Row,
     column: Column,
@@ -280,7 +280,7 @@ fn all_hold(tests: &[SlotTest], record: &Record) -> bool {
     tests.iter().all(|SlotTest { slot, test }| test.holds(record.of(*slot).map(|value| value.text)))
 }
 
-/// Numbers names as slots, each name once.
+/// Assigns slot numbers to names, one for each name.
 #[derive(Default)]
 struct Slots {
     names: Vec<String>,

@@ -1,5 +1,5 @@
-//! One record of a dump: the values that the format uses, in the dump's own words. A reader
-//! fills it, and the plan makes a row of it.
+//! One record of a dump: the values that the format uses, as the dump spells them. A reader fills
+//! the record, and the plan turns it into a row.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Value {
     start: usize,
     end: usize,
     kind: CellKind,
-    /// Whether it is an entry of an array.
+    /// Whether the value is an entry of an array.
     is_entry: bool,
     /// The next value of the same slot.
     next: Option<usize>,
@@ -79,7 +79,7 @@ impl Record {
     }
 }
 
-/// The names of the slots, as a tree: nested as the values are nested in the dump.
+/// The names of the slots as a tree, with the nesting of the values in the dump.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) slot: Option<Slot>,
@@ -87,8 +87,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The tree of the names of the slots, which are in order. `codes.figi` is a column with
-    /// that name, or the member `figi` of the object `codes`.
+    /// The tree of the names of the slots, in their order. `codes.figi` stands for a column with
+    /// that name, or for the member `figi` of the object `codes`.
     pub(crate) fn new(slot_names: &[String]) -> Self {
         let mut names = Self::default();
         for (slot, name) in slot_names.iter().enumerate() {

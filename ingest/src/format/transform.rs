@@ -1,5 +1,5 @@
-//! The steps that convert a value of the dump for its column. They are always applied in this
-//! order: blank words, `until`, `replace`, `upper`, `values`, then `date` or `number`.
+//! The steps that convert a value of the dump for its column. The order is always the same: blank
+//! words, `until`, `replace`, `upper`, `values`, then `date` or `number`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,11 +11,11 @@ use jiff::civil;
 pub(crate) struct Transform {
     /// Words that mean "unknown", in addition to those of the whole dump.
     pub(crate) blank: Vec<String>,
-    /// Keep only the text before the last occurrence of this.
+    /// The separator; only the text before its last occurrence is kept.
     pub(crate) until: Option<String>,
     /// Texts and their replacements.
     pub(crate) replace: Vec<(String, String)>,
-    /// Convert to upper case.
+    /// Whether to convert to upper case.
     pub(crate) upper: bool,
     /// The words of the dump and the canonical values.
     pub(crate) values: BTreeMap<String, String>,
@@ -45,7 +45,7 @@ impl Transform {
     /// The converted value; an empty one means "unknown".
     ///
     /// # Errors
-    /// The reason why it cannot be converted.
+    /// The reason why the value cannot be converted.
     pub(crate) fn apply<'a>(&'a self, value: &'a str) -> Result<Cow<'a, str>, &'static str> {
         if self.blank.iter().any(|word| word == value) {
             return Ok(Cow::Borrowed(""));
@@ -86,7 +86,7 @@ fn date(form: &str, text: &str) -> Option<String> {
     civil::Date::strptime(form, text).ok().map(|date| date.to_string())
 }
 
-/// Whether dates can be parsed with this form: a date that is written with it must be read back
+/// Whether a form is usable for parsing dates: a date written in this form must be read back
 /// unchanged.
 pub(crate) fn is_date_form(form: &str) -> bool {
     let day = civil::date(2031, 12, 28);

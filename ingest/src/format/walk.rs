@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
         self.faults
     }
 
-    /// The value as the type that was expected, `what`. Without it a fault is added.
+    /// The value as the expected type, which `what` names. If it has another type, adds a fault.
     fn expect<T>(
         &mut self,
         value: &TomlValue<'_>,

@@ -1,7 +1,7 @@
 //! Writes an index back as a canonical dump. An index built from that dump is the same.
 //!
-//! Derived identifiers are written too; a build derives none where the dump has them. Value
-//! lists (`build --values`) are not part of a dump and are written to separate files.
+//! Derived identifiers are written too: a build derives none if the dump has them. Value lists
+//! (`build --values`) are not part of a dump, so they are written to separate files.
 
 use std::borrow::Cow;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::row::cells::columns;
 /// Separates the values in one CSV cell.
 const LIST_SEPARATOR: char = ';';
 
-/// Why an export failed.
+/// The reason why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The index cannot be read.
@@ -119,7 +119,7 @@ impl<'a> Dump<'a> {
     }
 }
 
-/// The I/O error inside, by whose kind a closed pipe is recognised.
+/// The inner I/O error. Its kind shows a closed pipe.
 fn plain(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

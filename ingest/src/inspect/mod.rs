@@ -21,7 +21,7 @@ const COUNTED: [Property; 3] = [Property::MarketSecDes, Property::SecurityType, 
 /// The most values of one property in the text.
 const VALUES_SHOWN: usize = 10;
 
-/// The width that the text keeps to.
+/// The width of the text, in characters.
 const COLUMNS_OF_TERMINAL: usize = 80;
 
 /// The contents of the published generation of an index.
@@ -31,8 +31,8 @@ pub struct Inspection {
     pub index: String,
     /// The number of the published generation.
     pub generation: u64,
-    /// The numbers of the other generations at the address, of which `rollback` can publish the
-    /// earlier ones.
+    /// The numbers of the other generations at the address. `rollback` can publish the earlier
+    /// ones.
     pub others: Vec<u64>,
     /// The time of the build (RFC 3339, UTC).
     pub built_at: String,
@@ -49,9 +49,9 @@ pub struct Inspection {
     /// The shards in a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shards: Option<Shards>,
-    /// Total size of the files, in bytes; in a cluster without copies.
+    /// Total size of the files, in bytes; in a cluster, without copies.
     pub bytes: u64,
-    /// Size by component, in bytes; the segment is divided by the endings of its files.
+    /// Size by component, in bytes. The segment is divided by the endings of its files.
     pub components: BTreeMap<String, u64>,
     /// The dumps that it was built from.
     pub sources: Vec<SourceEntry>,
@@ -67,9 +67,9 @@ pub struct Inspection {
 /// The shards of an index in a cluster.
 #[derive(Debug, Serialize)]
 pub struct Shards {
-    /// Their number.
+    /// The number of shards.
     pub number: u32,
-    /// The copies of each, besides the first.
+    /// The number of copies of each shard, besides the first.
     pub replicas: u32,
 }
 
@@ -185,7 +185,7 @@ fn component(file: &str) -> String {
     }
 }
 
-/// The contents as text, at most 80 columns wide but for long values.
+/// The contents as text, at most 80 columns wide except for long values.
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, built_at) = (escaped(&self.index), escaped(&self.built_at));
@@ -251,7 +251,7 @@ impl Inspection {
         if empty.count() > 0 { writeln!(f, "{line}") } else { Ok(()) }
     }
 
-    /// Where the index comes from, and what else is in its folder.
+    /// The origin of the index, and the other contents of its folder.
     fn write_origin(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = match (&self.shards, self.parts) {
             (Some(Shards { number, replicas }), _) => {
@@ -289,7 +289,7 @@ impl Inspection {
         Ok(())
     }
 
-    /// A line of a table: a number of instruments, their share, and what they have.
+    /// A line of a table: a number of instruments, their share, and their common feature.
     fn write_count(
         &self,
         f: &mut fmt::Formatter<'_>,

@@ -1,6 +1,6 @@
-//! The dry run of a build over dumps: how each is recognised, which columns are taken and how its
-//! rows would fare. Nothing is built. `propose` makes a columns file for an unknown layout, and
-//! `text` prints a preview for people.
+//! The dry run of a build over dumps: how each is recognised, which columns are taken, and which
+//! rows would be rejected. Nothing is built. `propose` makes a columns file for an unknown layout,
+//! and `text` prints a preview for people.
 
 mod propose;
 mod records;
@@ -26,7 +26,7 @@ const SAMPLES_MAX: usize = 3;
 /// The most characters of a value that are shown.
 const VALUE_CHARS_MAX: usize = 60;
 
-/// The most bytes of a pipe: it is kept in memory, since it may have to be read twice.
+/// The most bytes of a pipe. They are kept in memory, since the pipe may have to be read twice.
 const PIPE_BYTES_MAX: u64 = 256 << 20;
 
 /// A preview of each dump.
@@ -44,15 +44,15 @@ pub struct Preview {
     pub format: Option<String>,
     /// Whether the format was recognised, not given.
     pub is_recognised: bool,
-    /// Why a build cannot read it, or not to its end.
+    /// The reason why a build cannot read the dump, or not to its end.
     pub problem: Option<String>,
     /// The format of a dump without FIGIs, which can only enrich others.
     pub enriches_as: Option<String>,
     /// Number of rows read.
     pub read: u64,
-    /// Whether these are all its rows.
+    /// Whether all rows of the dump were read.
     pub is_whole: bool,
-    /// Rows that would be instruments, before those of one FIGI are merged.
+    /// Rows that would become instruments, before rows of one FIGI are merged.
     pub accepted: u64,
     /// Rows that would be rejected.
     pub rejected: u64,
@@ -64,11 +64,11 @@ pub struct Preview {
     pub absent: Vec<String>,
     /// The columns that the format does not take.
     pub ignored: Vec<Ignored>,
-    /// Why rows would be skipped, the commonest reason first.
+    /// The reasons why rows would be skipped, the most common first.
     pub skips: Vec<Reason>,
-    /// Why rows would be rejected, the commonest reason first.
+    /// The reasons why rows would be rejected, the most common first.
     pub rejects: Vec<Reason>,
-    /// Why cells of accepted rows would be dropped, the commonest reason first.
+    /// The reasons why cells of accepted rows would be dropped, the most common first.
     pub dropped: Vec<Reason>,
     /// A columns file for this dump, if its layout is unknown.
     pub proposal: Option<String>,
@@ -79,7 +79,7 @@ pub struct Preview {
 pub struct Taken {
     /// The canonical column.
     pub column: &'static str,
-    /// The columns of the dump that feed it; without any it is a constant.
+    /// The columns of the dump that feed it; empty for a constant.
     pub from: Vec<String>,
     /// Number of rows with a value.
     pub filled: u64,
@@ -93,7 +93,7 @@ pub struct Taken {
 pub struct Ignored {
     /// Its name in the dump.
     pub name: String,
-    /// The canonical column that its name may mean.
+    /// The canonical column that the name may stand for.
     pub did_you_mean: Option<&'static str>,
 }
 
@@ -106,7 +106,7 @@ pub struct Reason {
     pub reason: &'static str,
     /// Number of rows.
     pub count: u64,
-    /// The first of them.
+    /// The first rows with this reason.
     pub samples: Vec<SampleRow>,
 }
 
@@ -115,16 +115,16 @@ pub struct Reason {
 pub struct SampleRow {
     /// Its line, from 1; in a Parquet file the number of the record.
     pub line: u64,
-    /// The invalid value or, if it is not known, the beginning of the row.
+    /// The invalid value; if it is unknown, the beginning of the row.
     pub value: String,
 }
 
 impl Previews {
-    /// Reads at most `rows_max` rows of each dump as a build would. With `None` the format is
+    /// Reads at most `rows_max` rows of each dump like a build. With `None`, the format is
     /// recognised.
     ///
     /// # Errors
-    /// When a pipe cannot be read. A dump that cannot be read has a problem instead.
+    /// When a pipe cannot be read. For an unreadable dump, [`Preview::problem`] is set instead.
     pub fn of(inputs: &[Input], format: Option<&Format>, rows_max: u64) -> Result<Self> {
         let previews = inputs.iter().map(|input| {
             let name = input.name();
@@ -135,7 +135,7 @@ impl Previews {
         previews.collect::<Result<_>>().map(Self)
     }
 
-    /// The number of dumps that a build cannot read as they are, not even with `--enrich`.
+    /// The number of dumps that a build cannot read in their present form, even with `--enrich`.
     pub fn unreadable(&self) -> usize {
         let previews = self.0.iter();
         previews.filter(|one| one.problem.is_some() && one.enriches_as.is_none()).count()
@@ -144,7 +144,7 @@ impl Previews {
 
 /// Standard input, or a pipe, in memory.
 fn kept(input: &Input) -> Result<Input> {
-    // Opening a file that is not there reports it.
+    // Opening a missing file reports the error later.
     if matches!(input, Input::File(path) if !path.exists()) {
         return Ok(input.clone());
     }
@@ -168,7 +168,7 @@ impl Preview {
             Ok(source) => preview.read_rows(source, rows_max),
             Err(error) => preview.problem = Some(what(error)),
         }
-        // A dump of a known maker without FIGIs has a layout that needs no proposal.
+        // A dump of a known vendor without FIGIs needs no proposal: its layout is known.
         if preview.problem.is_some()
             && let Ok(source) = DumpReader::open_without_figi(input, format)
             && builtin::recognisable().iter().any(|known| *known.name == *source.format())
@@ -176,7 +176,7 @@ impl Preview {
             preview.enriches_as = Some(source.format().to_owned());
             return preview;
         }
-        // The operator's own description is to be corrected, not replaced.
+        // The operator's own description should be corrected, not replaced.
         let is_unknown = preview.problem.is_some() || (preview.accepted == 0 && preview.read > 0);
         if format.is_none() && is_unknown {
             preview.proposal = propose::columns_file(&Records::readings(input));
@@ -262,7 +262,7 @@ impl Preview {
     }
 }
 
-/// The message of an error, without the name of the dump, which is printed before it.
+/// The message of an error, without the name of the dump, which was already printed.
 fn what(error: Error) -> String {
     match error {
         Error::Input { line: Some(line), what, .. } => format!("line {line}: {what}"),

@@ -1,4 +1,4 @@
-//! Proposes a columns file for a dump of unknown layout, by its headings and its values.
+//! Proposes a columns file for a dump of unknown layout, from its headings and its values.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,14 +14,14 @@ use crate::row::{Cell, CellKind, Column};
 /// The share of a column's values that its canonical column must accept.
 const ACCEPTED_MIN: f64 = 0.5;
 
-/// Forms of dates that are tried when a column does not have dates as in the canonical dump.
+/// Forms of dates to try when a column's dates are not in the canonical form.
 const DATES: [&str; 5] = ["%d.%m.%Y", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%SZ"];
 
 const COMPOSITE: Column = Column::Attribute(Attribute::CompositeFigi);
 const SHARE_CLASS: Column = Column::Attribute(Attribute::ShareClassFigi);
 
-/// The columns file of the first reading that has FIGIs or, without one, that has any column with
-/// a meaning.
+/// The columns file for the first reading with FIGIs; without one, for the first reading with any
+/// recognised column.
 pub(super) fn columns_file(readings: &[Records]) -> Option<String> {
     let proposals = || readings.iter().map(|records| (records, chosen(records)));
     let has_figi = |(_, columns): &(&Records, BTreeMap<Column, usize>)| {
@@ -64,12 +64,12 @@ fn written(records: &Records, mut proposed: BTreeMap<Column, usize>) -> String {
     text
 }
 
-/// The column of the dump that feeds each canonical column. Identifiers that their values prove
-/// come first, then headings.
+/// The column of the dump that feeds each canonical column. Identifiers that are proven by their
+/// values come first, then headings.
 fn chosen(records: &Records) -> BTreeMap<Column, usize> {
     let mut chosen = BTreeMap::new();
     let mut is_used = vec![false; records.columns.len()];
-    // A column whose name occurs twice cannot be named in a columns file.
+    // A columns file cannot name a column whose name occurs twice.
     for (place, (name, _)) in records.columns.iter().enumerate() {
         let is_twice = records.columns.iter().filter(|(other, _)| other == name).count() > 1;
         is_used[place] = name.is_empty() || is_twice;
@@ -79,7 +79,7 @@ fn chosen(records: &Records) -> BTreeMap<Column, usize> {
         values.iter().for_each(|value| column.add(value));
         let by_name = nearest(name);
         let found = column.recognise(name).map(|found| of_type(found.id_type));
-        // FIGIs do not show their level; the heading may.
+        // The values of FIGIs do not show their level, but the heading may.
         match (found, by_name) {
             (Some(Column::Figi), Some(level @ (COMPOSITE | SHARE_CLASS))) => Some(level),
             (found, _) => found,
@@ -122,14 +122,14 @@ fn share(values: &[String], holds: impl Fn(&str) -> bool) -> f64 {
     values.iter().filter(|value| holds(value)).count() as f64 / values.len().max(1) as f64
 }
 
-/// Whether a value looks like one of that column.
+/// Whether a value looks like one of that column's values.
 fn accepts(column: Column, value: &str) -> bool {
     let Ok(figi) =
         Figi::parse(if column == Column::Figi { value } else { Column::Figi.about().example })
     else {
         return false;
     };
-    // Codes have a fixed length; the names of exchanges or currencies do not belong here.
+    // Codes have a fixed length. Names of exchanges or currencies do not belong here.
     let chars = match column {
         Column::Property(Property::ExchCode) => Some(2),
         Column::Property(Property::Currency) => Some(3),
@@ -143,7 +143,8 @@ fn accepts(column: Column, value: &str) -> bool {
     set_cell(&mut Instrument::new(figi), &cell).is_ok()
 }
 
-/// The text in quotes, as TOML has it. JSON escapes alike, except that it leaves DEL as it is.
+/// The text in quotes, in TOML's syntax. JSON has the same escapes, except that it does not escape
+/// DEL.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\x7f', "\\u007f")
 }

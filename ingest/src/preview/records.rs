@@ -11,13 +11,13 @@ use crate::source::next::Next;
 use crate::source::{DumpReader, Input};
 use crate::table::{Batch, Container, RawCell, Table};
 
-/// The most records by which a layout is proposed.
+/// The most records from which a layout is proposed.
 const RECORDS_MAX: usize = 10_000;
 
-/// The most bytes of records by which a layout is proposed: their values are kept in memory.
+/// The most bytes of records from which a layout is proposed: their values are kept in memory.
 const RECORDS_BYTES_MAX: usize = 64 << 20;
 
-/// The most columns of a dump that a proposal considers, as a hostile dump may have millions.
+/// The most columns of a dump that a proposal considers. A hostile dump may have millions.
 const COLUMNS_MAX: usize = 1_000;
 
 /// The deepest member of a JSON object that a proposal considers.
@@ -33,7 +33,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// The first records of the dump, in each way in which it may be read.
+    /// The first records of the dump, once for each possible reading of it.
     pub(super) fn readings(input: &Input) -> Vec<Self> {
         let table = Table::open(input, None);
         if let Ok(table) = table
@@ -56,13 +56,13 @@ fn delimited(mut table: Table) -> Option<Records> {
         Some(name) if name.eq_ignore_ascii_case("windows-1252") => {
             syntax += "encoding = \"windows-1252\"\n";
         }
-        // A build does not read it.
+        // A build does not read this file.
         Some(_) => return None,
     }
     let mut names = table.columns().to_vec();
     names.truncate(COLUMNS_MAX);
     let mut values = vec![Vec::new(); names.len()];
-    // A header row does not have a FIGI: without one the first row is a record.
+    // A header row has no FIGI. If there is one, the first row is a record.
     if names.iter().any(|name| Figi::parse(name).is_ok()) {
         syntax += "header = false\n";
         for (place, name) in names.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ fn objects(input: &Input, syntax: String) -> Option<Records> {
         bytes += row.raw.len();
         match next {
             Next::End => break,
-            // A record that is not an object: these are not the records.
+            // The record is not an object, so this is not where the records are.
             Next::Row | Next::Rejected(_) => {
                 let object: Option<Map<String, Value>> = serde_json::from_slice(&row.raw).ok();
                 match object {

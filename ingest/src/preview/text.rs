@@ -1,4 +1,4 @@
-//! A preview as text for people, for a terminal of 80 columns.
+//! Formats a preview for people, for a terminal of 80 columns.
 
 use std::fmt;
 

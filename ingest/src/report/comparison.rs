@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::less_filled::{LOST_MIN, LessFilled};
 
-/// A share of the published instruments, in per cent.
+/// A share, in per cent, of the published instruments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share(f64);
 
@@ -38,13 +38,14 @@ pub(crate) const GUARD_FLAGS: &str =
 /// The shares beyond which nothing is published.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GuardLimits {
-    /// The share of the published instruments that the new generation does not have.
+    /// The share of the published instruments that are missing in the new generation.
     pub removed: Option<Share>,
-    /// The share of the published instruments that it does not have and that had expired.
+    /// The share of the published instruments that are missing in the new generation and had
+    /// expired.
     pub expired: Option<Share>,
-    /// The share of the published instruments that are different in it.
+    /// The share of the published instruments that differ in the new generation.
     pub changed: Option<Share>,
-    /// The share of the values of a column that it does not have.
+    /// The share of a column's values that are missing in the new generation.
     pub column_loss: Option<Share>,
 }
 
@@ -90,13 +91,13 @@ pub struct LostColumn {
     pub column: String,
     /// The number of published instruments with a value, without those that left as expired.
     pub before: u64,
-    /// The number of them that have none any more, or by which the new generation has fewer values
-    /// in all, whichever is larger.
+    /// The number of published instruments that lost their value, or the decrease of the total
+    /// number of values, whichever is larger.
     pub lost: u64,
 }
 
 impl LostColumn {
-    /// The loss of `lost` of `before` values; `None` when there is none, or one of a handful.
+    /// The loss of `lost` out of `before` values; `None` when none, or only a handful, are lost.
     pub(crate) fn of(column: &str, before: u64, lost: u64) -> Option<Self> {
         (lost >= LOST_MIN).then(|| Self { column: column.to_owned(), before, lost })
     }
@@ -121,7 +122,7 @@ fn percent(count: u64, all: u64) -> f64 {
     count as f64 * 100.0 / all.max(1) as f64
 }
 
-/// Whether a share of `all` is within a limit. A share that reaches the limit is.
+/// Whether a share of `all` is within a limit. A share equal to the limit is within it.
 fn allows(limit: Option<Share>, count: u64, all: u64) -> bool {
     limit.is_none_or(|Share(limit)| count as f64 * 100.0 <= all as f64 * limit)
 }
@@ -140,7 +141,7 @@ impl GuardLimits {
         allows(self.column_loss, lost.lost, lost.before)
     }
 
-    /// Why the new index is not published: the numbers, examples, and what to do.
+    /// The reasons why the new index is not published: the numbers, examples, and advice.
     pub(crate) fn refusal(self, comparison: &Comparison, less_filled: &[LessFilled]) -> String {
         let Comparison { generation, removed, expired, changed, .. } = comparison;
         let mut text = format!(

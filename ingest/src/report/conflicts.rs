@@ -18,7 +18,7 @@ const VALUE_CHARS_MAX: usize = 100;
 /// The conflicts of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Conflict {
-    /// Number of conflicts whose values differ in more than their writing.
+    /// Number of conflicts whose values differ in more than spelling.
     pub count: u64,
     /// Number of other conflicts: the values differ only in letter case, punctuation, blanks or the
     /// legal form of a company.
@@ -27,14 +27,14 @@ pub struct Conflict {
     pub samples: Vec<Sample>,
 }
 
-/// One instrument of which two rows have different values.
+/// One instrument whose rows have different values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sample {
     /// The instrument's FIGI.
     pub figi: String,
     /// The value that was kept.
     pub kept: InputValue,
-    /// The value that was not.
+    /// The value that was discarded.
     pub lost: InputValue,
 }
 
@@ -43,7 +43,7 @@ pub struct Sample {
 pub struct InputValue {
     /// The value; several values are joined by `;`. A long text is cut.
     pub value: String,
-    /// The name of the input; `None` for the instrument's own value where an `--enrich` input
+    /// The name of the input; `None` for the instrument's own value when an `--enrich` input
     /// differs from it.
     pub input: Option<String>,
     /// The line of the input, from 1; in a Parquet file the number of the record.
@@ -118,8 +118,8 @@ const LEGAL_FORMS: [&str; 28] = [
     "tbk",
 ];
 
-/// A text without letter case, blanks, punctuation and words of a legal form. A text that is nothing
-/// else keeps these words.
+/// A text without letter case, blanks, punctuation and words of a legal form. A text that has only
+/// such words keeps them.
 fn plain(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '-' | '/' | ',');
     let words = text.split(is_end).map(|word| {

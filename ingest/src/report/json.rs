@@ -38,7 +38,7 @@ struct Document<'a> {
     not_joined: Vec<Numbers<'a, Tally>>,
     /// Dropped cells, by column and reason.
     dropped: Vec<Numbers<'a, Tally>>,
-    /// Fields of which two rows have different values, by column.
+    /// Fields with different values in two rows, by column.
     conflicts: Vec<Numbers<'a, Conflict>>,
     /// Fields filled by `--enrich` inputs, by column.
     filled: Vec<FilledColumn>,
@@ -49,7 +49,7 @@ struct Document<'a> {
     /// Columns that are less filled than in the generation that was published before, with both
     /// numbers. Each is also a warning.
     less_filled: &'a [LessFilled],
-    /// Findings that an operator should look at, a sentence each.
+    /// Findings for the operator, a sentence each.
     warnings: &'a [String],
     /// The rejects file; `null` if nothing was rejected or dropped.
     rejects_file: Option<String>,

@@ -7,13 +7,14 @@ use std::fmt;
 use figdex_io::grouped;
 use serde::Serialize;
 
-/// The part of its share that a column may lose, as a divisor: a fifth.
+/// The part of its share that a column may lose, as a divisor: one fifth.
 const LOSS_DIVISOR: u64 = 5;
 
-/// The fewest instruments that make a loss. In a column that a handful have, each day differs.
+/// The fewest lost instruments that count as a loss. A column that only a handful of instruments
+/// have differs every day.
 pub(super) const LOST_MIN: u64 = 10;
 
-/// A column of which the share of instruments with a value fell by more than a fifth.
+/// A column that lost more than a fifth of its share of instruments with a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LessFilled {
     /// The column's name.
@@ -28,8 +29,8 @@ pub struct LessFilled {
     pub instruments_before: u64,
 }
 
-/// The columns that are less filled than before. Each side is the number of instruments, and of
-/// those with a value in each column, of the generation before and of the new one.
+/// The columns that are less filled than before. The two arguments are the old and the new
+/// generation: the number of instruments, and the number with a value in each column.
 pub(crate) fn less_filled(
     (instruments_before, before): (u64, &BTreeMap<String, u64>),
     (instruments, now): (u64, &BTreeMap<String, u64>),
@@ -47,7 +48,7 @@ pub(crate) fn less_filled(
 impl LessFilled {
     fn is_loss(&self) -> bool {
         let Self { filled, instruments, filled_before, instruments_before, .. } = *self;
-        // As many as there would be with the share of before.
+        // The number that there would be with the earlier share.
         let expected = u128::from(filled_before) * u128::from(instruments)
             / u128::from(instruments_before.max(1));
         let lost = expected.saturating_sub(u128::from(filled));

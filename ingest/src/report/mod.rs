@@ -43,7 +43,7 @@ pub struct Report {
     pub not_joined: BTreeMap<&'static str, Tally>,
     /// Dropped cells, by column and reason.
     pub dropped: BTreeMap<(Column, &'static str), Tally>,
-    /// Fields of which two rows of one instrument have different values, by column.
+    /// Fields with different values in two rows of one instrument, by column.
     pub conflicts: BTreeMap<Column, Conflict>,
     /// Fields filled by `--enrich` inputs, by column.
     pub filled: BTreeMap<Column, u64>,
@@ -54,11 +54,11 @@ pub struct Report {
     pub rejects_file: Option<PathBuf>,
     /// The comparison with the generation that was published before, if a limit asked for it.
     pub comparison: Option<Comparison>,
-    /// Columns of which the share of instruments with a value fell by more than a fifth.
+    /// Columns that lost more than a fifth of their share of instruments with a value.
     pub less_filled: Vec<LessFilled>,
-    /// Findings that an operator should look at, a sentence each.
+    /// Findings for the operator, a sentence each.
     pub warnings: Vec<String>,
-    /// Whether the rows were merged, so that it is known which are instruments.
+    /// Whether the rows were merged. Only then is it known which rows are instruments.
     pub is_merged: bool,
     /// The published generation, if the build published one.
     pub published: Option<Published>,
@@ -69,7 +69,7 @@ pub struct Report {
 /// The result of a build, and its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// `published`, `refused` or `failed`, or `running` while it has not ended.
+    /// `published`, `refused` or `failed`; `running` before the end.
     pub result: BuildResult,
     /// The reason why nothing is published.
     pub reason: Option<String>,
@@ -91,11 +91,11 @@ pub struct InputReport {
     pub format: String,
     /// Columns that its format does not know, which were ignored.
     pub unknown_columns: Vec<String>,
-    /// Columns that its format names and the input does not have.
+    /// Columns that the format names but the input lacks.
     pub absent_columns: Vec<String>,
 }
 
-/// The rows of an input, by what became of them.
+/// The rows of an input, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Rows read.
@@ -125,7 +125,7 @@ pub struct EnrichReport {
     pub unknown_columns: Vec<String>,
 }
 
-/// The rows of an `--enrich` input, by what became of them.
+/// The rows of an `--enrich` input, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EnrichCounts {
     /// Rows read.
@@ -227,7 +227,7 @@ impl fmt::Display for RowPlace {
 }
 
 impl Report {
-    /// The commonest reasons for which rows were rejected, at most three.
+    /// The most common reasons why rows were rejected, at most three.
     pub fn commonest_reasons(&self) -> Vec<(&'static str, &Tally)> {
         let mut reasons: Vec<_> = self.reasons.iter().map(|(&why, tally)| (why, tally)).collect();
         reasons.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.count));

@@ -8,8 +8,8 @@ use figdex_io::{Size, escaped, escaped_path, grouped};
 use super::conflicts::{InputValue, Sample};
 use super::{Counts, EnrichCounts, Published, Report, Tally};
 
-/// The longest name of an input in the text, in characters. Of a longer name only the end is
-/// shown, because the names of files in one folder differ there.
+/// The most characters of an input's name in the text. For a longer name, only the end is shown,
+/// because the names of files in one folder differ there.
 const NAME_CHARS_MAX: usize = 32;
 
 impl fmt::Display for Report {
@@ -163,7 +163,7 @@ impl Report {
     }
 }
 
-/// Writes a table with names on the left, aligned left, and numbers, aligned right. If there are
+/// Writes a table. Names are on the left, aligned left; numbers are aligned right. If there are
 /// several rows, the last line is their total.
 fn table<const N: usize>(
     f: &mut fmt::Formatter<'_>,
@@ -197,7 +197,7 @@ fn table<const N: usize>(
     Ok(())
 }
 
-/// The names; of many only the first. The report in JSON has all of them.
+/// The names; if there are many, only the first. The report in JSON has all of them.
 fn list(names: &[String]) -> String {
     const NAMES_MAX: usize = 10;
     let shown = escaped(names[..names.len().min(NAMES_MAX)].join(", ")).to_string();

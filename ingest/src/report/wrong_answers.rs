@@ -15,9 +15,9 @@ pub struct WrongAnswers {
     pub(crate) file: PathBuf,
     /// The number of known answers.
     pub(crate) of: usize,
-    /// The lines of the wrong ones, ascending. There is at least one.
+    /// The lines of the wrong answers, ascending. There is at least one.
     pub(crate) lines: Vec<u64>,
-    /// The difference in the first of them.
+    /// The fault of the first wrong answer.
     pub(crate) first: String,
 }
 

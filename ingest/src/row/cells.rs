@@ -1,11 +1,11 @@
-//! An instrument as the cells of a canonical row, the reverse of `normalize`. Values have the
-//! spelling of the index, not that of the dump.
+//! An instrument as the cells of a canonical row: the reverse of `normalize`. Values have the
+//! spelling of the index, not of the dump.
 
 use figdex_index::{ColumnValue, IdType, Instrument};
 
 use super::Column;
 
-/// All columns except the four idTypes that are fields under another name.
+/// All columns, except the four idTypes that have another name as fields.
 pub(crate) fn columns() -> impl Iterator<Item = Column> {
     let of_fields =
         [IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal, IdType::Ticker];

@@ -1,6 +1,6 @@
-//! One row of a dump, as text, and the canonical columns. `normalize` makes an instrument of a
-//! row, `cells` is the reverse, and `reject` has the reasons why a row is not an instrument.
-//! `meaning` describes each column, and `nearest` finds the column that a heading may mean.
+//! One row of a dump, as text, and the canonical columns. `normalize` turns a row into an
+//! instrument, `cells` is the reverse, and `reject` has the reasons why a row is not an instrument.
+//! `meaning` describes each column, and `nearest` finds the column that a heading may stand for.
 
 pub(crate) mod cells;
 pub(crate) mod meaning;
@@ -53,7 +53,8 @@ impl Column {
         }
     }
 
-    /// Whether its values are texts for people, in which letter case and punctuation mean little.
+    /// Whether its values are texts for people. Differences in letter case and punctuation mean
+    /// little in these.
     pub(crate) fn is_text(self) -> bool {
         match self {
             Self::Attribute(Attribute::UniqueId | Attribute::UniqueIdFutOpt) => false,
@@ -102,8 +103,8 @@ impl Column {
     }
 }
 
-/// One row as it was read. It is reused for all rows, so that reading does not allocate once its
-/// buffers have grown.
+/// One row as it was read. It is reused for all rows, so that reading stops allocating once its
+/// buffers are large enough.
 #[derive(Default)]
 pub(crate) struct Row {
     /// The line at which it starts, from 1; in a Parquet file the number of the record.
@@ -124,7 +125,7 @@ struct CellPlace {
 /// The kind of a cell's value in the dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellKind {
-    /// A text, or any value of a container that has texts only.
+    /// A text, or any value of a container that has only texts.
     Text,
     /// A JSON integer, which cannot have leading zeros.
     Integer,

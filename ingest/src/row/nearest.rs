@@ -1,4 +1,4 @@
-//! Which column a heading of somebody else's dump may mean.
+//! Finds the column that a heading of a foreign dump may stand for.
 
 use figdex_index::{Attribute, IdType, type_of_heading};
 
@@ -38,8 +38,8 @@ const HEADINGS: [(&str, &str); 30] = [
     ("exchangesymbol", "ID_EXCH_SYMBOL"),
 ];
 
-/// The column that a heading may mean: one with the same letters and digits, a name that other
-/// makers use, or a name with one wrong letter.
+/// The column that a heading may stand for: one with the same letters and digits, one that other
+/// vendors name so, or one with one wrong letter.
 pub(crate) fn nearest(heading: &str) -> Option<Column> {
     let name = letters(heading);
     let named = || Column::all().find(|column| letters(column.name()) == name);
@@ -66,8 +66,8 @@ fn letters(text: &str) -> String {
     text.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether the texts, of five characters and more, differ in one character: another one, one more
-/// or one less.
+/// Whether two texts of at least five characters differ in one character: it is different, extra or
+/// missing.
 fn is_slip(text: &str, name: &str) -> bool {
     let (text, name): (Vec<char>, Vec<char>) = (text.chars().collect(), name.chars().collect());
     if text.len().min(name.len()) < 5 || text.len().abs_diff(name.len()) > 1 {

@@ -1,4 +1,4 @@
-//! Makes an instrument of a row, or rejects the row with a reason.
+//! Turns a row into an instrument, or rejects the row with a reason.
 //!
 //! An invalid `figi` rejects the row, since an instrument cannot exist without it. Any other
 //! invalid cell is dropped and reported, so that one bad cell does not lose the instrument.
@@ -20,7 +20,7 @@ const LIST_VALUES_MAX: usize = 100;
 /// The reason to drop the values of a list beyond [`LIST_VALUES_MAX`].
 const TOO_MANY: &str = "more than 100 values";
 
-/// The invalid cells of a row in one column, which were left out for the same reason. A row has one
+/// The invalid cells of a row in one column that were dropped for the same reason. A row has one
 /// entry for each column and reason, however many values its cells have.
 pub(crate) struct Dropped {
     pub(crate) column: Column,
@@ -29,7 +29,7 @@ pub(crate) struct Dropped {
     pub(crate) values: u64,
 }
 
-/// Adds an invalid cell of a row to those that were dropped.
+/// Adds an invalid cell of a row to the dropped cells.
 pub(crate) fn drop_cell(dropped: &mut Vec<Dropped>, column: Column, reason: &'static str) {
     match dropped.iter_mut().find(|entry| (entry.column, entry.reason) == (column, reason)) {
         Some(entry) => entry.values += 1,
@@ -58,7 +58,8 @@ pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Ins
     for cell in row.cells() {
         let is_full = |entry: &Dropped| (entry.column, entry.reason) == (cell.column, TOO_MANY);
         let set = match dropped.iter().any(is_full) {
-            // The values so far need not be counted again for each further one.
+            // The values are already at the maximum, and need not be counted again for each further
+            // one.
             true => Err(TOO_MANY),
             false => set_cell(&mut instrument, &cell),
         };
@@ -115,8 +116,8 @@ fn set(slot: Slot<'_>, value: &str) -> Result<(), &'static str> {
         Slot::Number(slot) => *slot = Some(number(value)?),
         Slot::Date(slot) => *slot = Some(date(value)?),
         Slot::Flag(slot) => {
-            // `True`, as Python writes it, is accepted too: if `False` were dropped, an unlisted
-            // equity would become listed.
+            // `True`, which Python writes, is accepted too: if `False` were dropped, an unlisted
+            // equity would count as listed.
             let flag = value.to_ascii_lowercase().parse();
             *slot = Some(flag.map_err(|_| "neither true nor false")?);
         }
@@ -130,8 +131,8 @@ fn set(slot: Slot<'_>, value: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Fills the three result fields that are also idTypes, where the row has only the identifier.
-/// The field keeps the spelling of the dump (contract 5.18).
+/// Fills the three result fields that are also idTypes, if the row has only the identifier. The
+/// field keeps the spelling of the dump (contract 5.18).
 fn fill_fields(instrument: &mut Instrument, row: &Row) {
     for cell in row.cells() {
         let Column::Identifier(id_type) = cell.column else { continue };
@@ -147,7 +148,7 @@ fn fill_fields(instrument: &mut Instrument, row: &Row) {
     }
 }
 
-/// Moves the four idTypes that are fields under another name into these fields, if they are
+/// Four idTypes have another name as fields. Moves their values into these fields, if they are
 /// blank. An identifier that contradicts its field is dropped.
 fn settle_field_types(instrument: &mut Instrument, dropped: &mut Vec<Dropped>) {
     const CONTRADICTION: &str = "not the row's own value";

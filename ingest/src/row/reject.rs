@@ -1,14 +1,14 @@
-//! The reasons for which a row is rejected.
+//! The reasons why a row is rejected.
 
 use figdex_index::FigiError;
 
-/// Why a row is rejected.
+/// The reason why a row is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reject {
-    /// The record does not have as many cells as the header.
+    /// The number of cells differs from that of the header.
     #[error("found {found} cells, but the header has {header}")]
     Cells { found: usize, header: usize },
-    /// Without a header: the record has fewer cells than its format uses.
+    /// Without a header: there are fewer cells than the format uses.
     #[error("found {found} cells, but the format uses {used}")]
     FewCells { found: usize, used: usize },
     /// The bytes are not valid text.
@@ -38,8 +38,8 @@ pub(crate) enum Reject {
 }
 
 impl Reject {
-    /// The reason without the details of the row. The report counts by it, and its JSON form has
-    /// it as a stable key.
+    /// The general reason, without the details of the row. The report counts by it, and its JSON
+    /// form uses it as a stable key.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Cells { .. } => "not as many cells as the header",

@@ -20,7 +20,8 @@ pub(super) struct Delimited<R> {
     trailing_delimiter: bool,
     /// The names that each cell of a record feeds; `None` if the format does not use the cell.
     columns: Vec<Option<Names>>,
-    /// Whether there is a header row. Without one a record may have more cells than are used.
+    /// Whether there is a header row. Without one, a record may have more cells than the format
+    /// uses.
     has_header: bool,
     unknown: UnknownColumns,
     record: Record,
@@ -140,7 +141,7 @@ fn is_control_line(plan: &Plan, row: &Row, delimiter: u8) -> bool {
     lines.iter().any(|line| line.matches(&row.raw, delimiter))
 }
 
-/// The text after the lines that are to be skipped.
+/// The text after the lines to skip.
 fn opened<R: BufRead>(mut input: R, delimiter: u8, plan: &Plan) -> Result<Text<R>, DumpError> {
     let dialect = &plan.description().dialect;
     let mut line = Vec::new();
@@ -153,7 +154,7 @@ fn opened<R: BufRead>(mut input: R, delimiter: u8, plan: &Plan) -> Result<Text<R
         if line.len() > RECORD_BYTES_MAX {
             return Err(DumpError::too_long(number));
         }
-        // The dump has fewer lines than are to be skipped.
+        // The dump has fewer lines than must be skipped.
         if line.is_empty() {
             break;
         }

@@ -1,5 +1,5 @@
-//! Files that people give for a dump or a table and that are neither: they are named, with what to do,
-//! and not read as text.
+//! Files that people mistake for dumps or tables. They are recognised and reported with advice,
+//! instead of being read as text.
 
 /// A beginning of a file, and the advice for it.
 type Sign = (&'static [u8], &'static str);

@@ -20,7 +20,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// The inputs that the arguments name, in their order.
+    /// The inputs that the arguments refer to, in order.
     ///
     /// # Errors
     /// As [`Input::resolve`], for all arguments together.
@@ -36,8 +36,8 @@ impl Input {
         Error::of_inputs(faults, all).map_or(Ok(inputs), Err)
     }
 
-    /// The inputs that an argument names: a file, the files of a folder in the order of their
-    /// names (without hidden ones), or `-` for standard input.
+    /// The inputs that an argument refers to: a file, the files of a folder in the order of their
+    /// names (without hidden ones), or standard input for `-`.
     ///
     /// # Errors
     /// [`Error::Input`] when the path cannot be read or the folder has no files.
@@ -58,9 +58,9 @@ impl Input {
             match path.metadata() {
                 Ok(metadata) if metadata.is_file() => files.push(path),
                 Ok(_) => {}
-                // A link to a missing file, or a file that has just been removed.
+                // The path is a link to a missing file, or the file has just been removed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                // If it were left out, its instruments would be missing in the index.
+                // If the file were left out, its instruments would be missing in the index.
                 Err(error) => return Err(Error::open(&path.display(), error)),
             }
         }
@@ -101,7 +101,7 @@ impl Input {
         })
     }
 
-    /// Whether the ending of the file's name is that of a compressed file.
+    /// Whether the file name has the ending of a compressed file.
     pub(crate) fn is_packed(&self) -> bool {
         let Self::File(path) = self else { return false };
         path.extension().is_some_and(|end| PACKED.iter().any(|packed| end == *packed))

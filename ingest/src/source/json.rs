@@ -1,5 +1,5 @@
-//! Reads a JSON object into a record: members by their names, nested ones by their paths, the
-//! entries of an array as several values.
+//! Reads a JSON object into a record: members by name, nested members by path, and the entries of
+//! an array as several values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -119,7 +119,8 @@ impl<'de, 'n> DeserializeSeed<'de> for KeySeed<'n, '_> {
     }
 }
 
-/// Reads the value of a member: a value of the record, an object with further ones, or both.
+/// Reads the value of a member. It may be a value of the record, an object with further values, or
+/// both.
 struct Member<'a> {
     names: &'a Names,
     record: &'a mut Record,

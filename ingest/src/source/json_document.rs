@@ -125,7 +125,7 @@ impl<R: BufRead> JsonDocument<R> {
         }
         let mut name = Vec::new();
         self.bytes.string(Some(&mut name))?;
-        // A name that is not valid text cannot be on the path to a record.
+        // If the name is not valid text, it cannot be on the path to a record.
         open.step = serde_json::from_slice(&name).unwrap_or_else(|_| String::new());
         if self.bytes.peek_after_blanks()? != Some(b':') {
             return Err(self.bytes.error("not JSON: : is missing"));
@@ -147,7 +147,7 @@ fn is_under(open: &[Open], path: &Path) -> bool {
     })
 }
 
-/// The member or entry that a star of the path to the current record matched. Stars are numbered
+/// The member or entry that a star matched, on the path to the current record. Stars are numbered
 /// from 1.
 fn matched_by<'a>(star: usize, open: &'a [Open], paths: &[Path]) -> Option<&'a str> {
     let mut paths = paths.iter().filter(|path| path.0.len() == open.len());
@@ -185,7 +185,7 @@ impl<R: BufRead> Bytes<R> {
         }
     }
 
-    /// Consumes the byte that was peeked at.
+    /// Consumes the byte that was peeked.
     fn take(&mut self) {
         self.input.consume(1);
     }
@@ -232,7 +232,7 @@ impl<R: BufRead> Bytes<R> {
         })
     }
 
-    /// Reads bytes until `end` returns that the value ended, and appends them to `kept` if given.
+    /// Reads bytes until `end` reports the end of the value. Appends them to `kept` if given.
     fn scan(
         &mut self,
         mut kept: Option<&mut Vec<u8>>,
@@ -280,9 +280,9 @@ impl<R: BufRead> Bytes<R> {
 enum Scan {
     /// The value continues.
     More,
-    /// This byte was its last.
+    /// This byte was the last of the value.
     Last,
-    /// It ended before this byte.
+    /// The value ended before this byte.
     After,
 }
 

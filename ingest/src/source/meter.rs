@@ -1,19 +1,19 @@
-//! Counts the bytes that pass through a reader and computes their checksum, so that the manifest
-//! can identify the files from which an index was built. Other readers count only.
+//! Counts the bytes that pass through a reader and computes their checksum. The manifest uses both
+//! to identify the files of an index. Other readers only count.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-/// The size and checksum of one file, as far as it has been read.
+/// The size and checksum of the part of a file that was read so far.
 #[derive(Clone)]
 pub(crate) struct Meter(Arc<Mutex<Measure>>);
 
 struct Measure {
     bytes: u64,
     last: Option<u8>,
-    /// `None` when nobody asks for the checksum.
+    /// The digest; `None` if the checksum is not needed.
     digest: Option<Sha256>,
 }
 
@@ -50,7 +50,7 @@ impl Meter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Measure> {
-        // Both numbers are valid between two calls, also after a panic elsewhere.
+        // Both numbers are valid between two calls, even after a panic elsewhere.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,8 @@
 //! Opens dumps, unpacks them, recognises their format, and reads them record by record.
 //!
-//! Each reader knows one container (delimited text, JSON lines, JSON documents, Parquet) and
-//! reads records. The plan of the format ([`Plan`]) makes a row of each record or leaves it out.
-//! Memory is bounded: a record by [`RECORD_BYTES_MAX`], the size of an unpacked dump in
-//! `unpack`.
+//! Each reader knows one container (delimited text, JSON lines, JSON documents, Parquet) and reads
+//! records. The plan of the format ([`Plan`]) turns each record into a row or leaves it out. Sizes
+//! are bounded: that of a record by [`RECORD_BYTES_MAX`], and that of an unpacked dump in `unpack`.
 
 mod cell_object;
 mod delimited;
@@ -42,7 +41,7 @@ use crate::row::reject::Reject;
 use crate::row::{Column, Row};
 
 /// The largest record (a CSV record, a JSON object), in bytes. A larger one ends the dump with an
-/// error: most often it is a quote that is never closed.
+/// error; usually it is a quote that is never closed.
 pub const RECORD_BYTES_MAX: usize = 4 << 20;
 
 /// Number of bytes that are read to recognise a format.
@@ -69,7 +68,7 @@ pub(crate) struct DumpReader {
     name: String,
     format: std::sync::Arc<str>,
     meter: Meter,
-    /// The bytes of the records; `None` where a record does not end with a line.
+    /// The bytes of the records; `None` if records are not lines.
     lines: Option<Meter>,
     plan: Plan,
     reader: RecordReader,
@@ -112,12 +111,12 @@ impl DumpReader {
         Err(Error::input(&source.name, Some(1), what))
     }
 
-    /// Fails as [`DumpReader::open`] or, if `is_enrichment`, as [`DumpReader::open_without_figi`]
-    /// would, by the beginning of the file. What can be read only once or as a whole, such as a pipe
-    /// or a Parquet file, passes.
+    /// Examines the beginning of the file, and fails as [`DumpReader::open`] would or, if
+    /// `is_enrichment`, as [`DumpReader::open_without_figi`] would. An input passes if it can be
+    /// read only once or only as a whole, such as a pipe or a Parquet file.
     ///
     /// # Errors
-    /// Those of opening the dump.
+    /// The errors of opening the dump.
     pub(crate) fn check(input: &Input, format: Option<&Format>, is_enrichment: bool) -> Result<()> {
         if input.bytes().is_none() {
             return Ok(());
@@ -144,8 +143,8 @@ impl DumpReader {
         let failed = |error: io::Error| Error::open(&name, error);
         let meter = Meter::with_checksum();
         let mut unpacked = unpack(meter.measure(input.open()?), &meter).map_err(failed)?;
-        // The bytes to recognise a format must be in one buffer, but a decoder may return only a
-        // few bytes at a time.
+        // The bytes for recognition must be in one buffer, but a decoder may return only a few at a
+        // time.
         let mut content = Vec::with_capacity(SNIFF_BYTES);
         unpacked.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut content).map_err(failed)?;
         let is_whole = content.len() < SNIFF_BYTES;
@@ -246,9 +245,9 @@ impl DumpReader {
         last.is_some_and(|byte| !matches!(byte, b'\n' | b'\r'))
     }
 
-    /// The reason to skip a row that was not taken, or `None` if it must be rejected. A vendor lists
-    /// all its instruments, also those without a FIGI, so such a row is skipped. In a dump of the
-    /// canonical columns, or of one's own format, it is rejected.
+    /// The reason to skip a row that cannot be used, or `None` if the row must be rejected. A
+    /// vendor lists all its instruments, even those without a FIGI, so such a row is skipped. In a
+    /// dump with canonical columns or in one's own format, it is rejected.
     pub(crate) fn skips(&self, reason: &Reject) -> Option<&'static str> {
         (*reason == Reject::NoFigi && is_of_vendor(&self.format)).then_some(NO_FIGI)
     }
@@ -268,7 +267,7 @@ impl DumpReader {
         names
     }
 
-    /// The columns of the dump that its format does not know. Of JSON, those found so far.
+    /// The columns of the dump that its format does not know. For JSON, those found so far.
     pub(crate) fn unknown_columns(&self) -> &[String] {
         match &self.reader {
             RecordReader::Delimited(reader) => reader.unknown_columns(),
@@ -279,8 +278,8 @@ impl DumpReader {
         }
     }
 
-    /// The columns that the format does not know and that may mean a column which no other feeds. The
-    /// shipped format of a vendor leaves columns out on purpose.
+    /// The columns that the format does not know, but that may stand for a column that no other
+    /// feeds. Empty for a vendor's shipped format, which leaves out columns on purpose.
     pub(crate) fn mistaken_columns(&self) -> Vec<(&str, Column)> {
         if is_of_vendor(&self.format) {
             return Vec::new();
@@ -290,23 +289,23 @@ impl DumpReader {
         near.filter(|(_, column)| self.feeding(*column).is_empty()).collect()
     }
 
-    /// The columns that the format names and the dump does not have. Empty for JSON, whose columns
-    /// are not known in advance.
+    /// The columns that the format names but the dump lacks. Empty for JSON, whose columns are not
+    /// known in advance.
     pub(crate) fn absent_columns(&self) -> &[String] {
         self.plan.absent()
     }
 
-    /// The size and checksum of the file as far as it has been read, before unpacking.
+    /// The size and checksum of the part of the file that was read so far, before unpacking.
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }
 }
 
-/// The error of a file that is not compressed, although its name says so: a download often ends with
-/// a page of HTML in its place.
+/// The error for a file that is not compressed although its name has such an ending. Often a
+/// download has failed and left a page of HTML.
 fn misnamed(input: &Input, error: Error) -> Error {
     let mut start = [0; 10];
-    // Of a pipe the bytes are gone.
+    // The bytes of a pipe cannot be read again.
     let is_misnamed = input.is_packed()
         && input.bytes().is_some()
         && input.open().is_ok_and(|mut file| file.read_exact(&mut start).is_ok())

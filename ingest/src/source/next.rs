@@ -18,7 +18,7 @@ pub(crate) enum Next {
     End,
 }
 
-/// An error after which a dump cannot be read further, because the next record cannot be found.
+/// An error that ends a dump, because the next record cannot be found.
 #[derive(Debug)]
 pub(crate) struct DumpError {
     /// The line, from 1; `None` if the dump has no lines.

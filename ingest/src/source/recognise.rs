@@ -1,7 +1,7 @@
-//! Recognises the format of a dump by its first bytes and the ending of its name.
+//! Recognises the format of a dump from its first bytes and the ending of its name.
 //!
-//! A format is recognised by names that only it has, in the header row or in the first record.
-//! If several formats fit, or none does, that is an error, not a guess.
+//! Names in the header row or the first record identify a format, if no other format has them. If
+//! several formats fit, or none, that is an error: the format is not guessed.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -21,7 +21,7 @@ use crate::row::Row;
 /// The delimiters that are recognised if the format does not give one.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b'|', b';'];
 
-/// The message about a dump without a byte that says something.
+/// The message about a dump that has only blank bytes.
 const EMPTY: &str = "the dump is empty: expected a header row or a record; was it copied or \
                      downloaded whole?";
 
@@ -30,7 +30,7 @@ pub(super) struct Head<'a> {
     pub(super) content: &'a [u8],
     /// Whether it is the whole dump.
     pub(super) is_whole: bool,
-    /// The ending of the file's name, without one for compression.
+    /// The ending of the file's name, without an ending for compression.
     pub(super) ending: Option<&'a str>,
 }
 
@@ -39,7 +39,7 @@ impl Head<'_> {
         self.content.starts_with(&super::PARQUET)
     }
 
-    /// The container of the records, if the dump has that description.
+    /// The container of the records, assuming that description.
     pub(super) fn container(&self, description: &Description) -> DumpContainer {
         if let Some(container) = description.container {
             return container;
@@ -55,7 +55,7 @@ impl Head<'_> {
         }
     }
 
-    /// The delimiter between cells, if the dump has that description.
+    /// The delimiter between cells, assuming that description.
     pub(super) fn delimiter(&self, description: &Description) -> u8 {
         if let Some(delimiter) = description.dialect.delimiter {
             return delimiter;
@@ -68,7 +68,7 @@ impl Head<'_> {
         }
     }
 
-    /// Whether a CSV file has semicolons, as where decimals are written with a comma.
+    /// Whether a CSV file has semicolons, as is usual where decimals have a comma.
     fn is_semicolon(&self, description: &Description) -> bool {
         !self.first_line(description).contains(&b',') && self.commonest(description) == b';'
     }
@@ -82,7 +82,7 @@ impl Head<'_> {
         let dialect = &description.dialect;
         let skipped = usize::try_from(dialect.skip_lines).unwrap_or(usize::MAX);
         let mut lines = self.content.split(|&byte| byte == b'\n').skip(skipped);
-        // With a line end as the delimiter, which no line contains, a star matches anything.
+        // A line end as the delimiter: no line contains one, so a star matches anything.
         let is_control = |line: &[u8]| {
             dialect
                 .control_lines
@@ -92,11 +92,11 @@ impl Head<'_> {
         lines.find(|line| !is_control(line)).unwrap_or(b"")
     }
 
-    /// The format of the dump: the given one, or the only one that fits among the given or the
-    /// shipped ones.
+    /// The format of the dump: the given one; or the only fitting one among the given formats, or
+    /// else among the shipped ones.
     ///
     /// # Errors
-    /// The message, when none or several fit.
+    /// A message when none or several formats fit.
     pub(super) fn recognise(&self, given: Option<&Format>) -> Result<ColumnsFile, String> {
         if let Some(advice) = foreign::advice(self.content) {
             return Err(advice.into());
@@ -117,7 +117,7 @@ impl Head<'_> {
         let named = ["csv", "tsv", "tab", "psv", "jsonl", "ndjson"];
         let is_named = self.ending.is_some_and(|ending| named.contains(&ending));
         let names = self.names(&canonical().description);
-        // A canonical dump has at least one of these.
+        // A canonical dump has at least one of these columns.
         let keys = ["figi", "ID_ISIN", "ID_CUSIP", "ticker"];
         let is_key = |name: &String| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
         if is_named || names.iter().any(is_key) {
@@ -138,8 +138,8 @@ impl Head<'_> {
         })
     }
 
-    /// The names in the header row or in the first record, read according to that description.
-    /// Empty if that fails.
+    /// The names in the header row or in the first record, read by that description. Empty if that
+    /// fails.
     fn names(&self, description: &Description) -> Vec<String> {
         let plan = || Plan::new(Arc::new(description.clone()));
         let input = Cursor::new(self.content);
@@ -164,8 +164,8 @@ impl Head<'_> {
     }
 }
 
-/// The commonest delimiter of a line outside of quotes; of equally frequent ones the first in
-/// [`DELIMITERS`].
+/// The most common delimiter of a line, outside of quotes. Among equally frequent ones, the first
+/// in [`DELIMITERS`].
 pub(crate) fn commonest(line: &[u8]) -> u8 {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut is_quoted = false;

@@ -1,7 +1,7 @@
 //! Cuts delimited text into records of cells: with quotes (RFC 4180) or without, with LF, CR LF or
-//! CR as line ends. What a column means is not its concern.
+//! CR as line ends. This module does not know the meaning of columns.
 //!
-//! It uses `csv_core` directly, not `csv`, because a record is kept with its exact bytes, and
+//! It uses `csv_core` directly instead of `csv`, because a record must keep its exact bytes, and
 //! because an unclosed quote must be an error, not one very long cell.
 
 use std::borrow::Cow;
@@ -13,15 +13,15 @@ use super::RECORD_BYTES_MAX;
 use super::next::DumpError;
 use crate::format::description::Encoding;
 
-/// Given to the parser after the last byte of a text. It ends a last record without a line end;
-/// only inside a quoted cell it becomes a byte of the cell.
+/// The byte that the parser gets after the last byte of a text. It ends a last record without a
+/// line end. It becomes part of a cell only inside a quoted cell.
 const LAST_LINE_END: &[u8] = b"\n";
 
 /// Cuts text into records of cells.
 pub(crate) struct Text<R> {
     input: R,
     core: csv_core::Reader,
-    /// Number of lines that the parser does not count.
+    /// The number of lines that the parser does not count.
     lines_before: u64,
     /// Whether [`LAST_LINE_END`] was given to the parser.
     closed: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Text<R> {
 }
 
 impl<R: BufRead> Text<R> {
-    /// The records of `input`, before which `lines_before` lines were read.
+    /// The records of `input`. `lines_before` lines were already read.
     pub(crate) fn new(input: R, delimiter: u8, quotes: bool, lines_before: u64) -> Self {
         Self {
             input,
@@ -49,8 +49,8 @@ impl<R: BufRead> Text<R> {
         self.lines_before + self.core.line() - 1
     }
 
-    /// Reads one record: appends its bytes to `raw`, with the blank lines before it and its line
-    /// end, and keeps its cells. Returns the number of cells, or `None` at the end.
+    /// Reads one record. Appends its bytes to `raw`, including its line end and the blank lines
+    /// before it, and keeps its cells. Returns the number of cells, or `None` at the end.
     ///
     /// # Errors
     /// [`DumpError`] when the text cannot be read, or the next record cannot be found.
@@ -92,7 +92,7 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// Takes the LF of a CR LF: the parser ends a record after the CR.
+    /// Takes the LF of a CR LF, since the parser ends a record after the CR.
     fn end_line(&mut self, raw: &mut Vec<u8>) -> Result<(), DumpError> {
         if raw.last() == Some(&b'\r') && !self.closed {
             let failed = DumpError::read(self.lines() + 1);
@@ -121,7 +121,7 @@ impl<R: BufRead> Text<R> {
         Some(Cells { bytes, ends, whole, encoding })
     }
 
-    /// Whether a cell of the current record that is not its first is empty.
+    /// Whether a cell of the current record is empty. It must not be the first cell.
     pub(super) fn is_empty(&self, cell: usize) -> bool {
         self.ends[cell] == self.ends[cell - 1]
     }
@@ -141,14 +141,14 @@ impl<'a> Cells<'a> {
         let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
         let range = start..self.ends[cell];
         match self.whole {
-            // A boundary inside a character means that the single cells are not UTF-8.
+            // If a boundary is inside a character, the single cells are not UTF-8.
             Some(whole) => whole.get(range).map(Cow::Borrowed),
             None => self.encoding.decode(&self.bytes[range]),
         }
     }
 }
 
-/// The line on which a record starts, after `lines` lines. Its bytes may begin with blank lines.
+/// The line where a record starts, after `lines` lines. Its bytes may begin with blank lines.
 pub(super) fn first_line(lines: u64, raw: &[u8]) -> u64 {
     let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     lines + 1 + blank.filter(|&&byte| byte == b'\n').count() as u64

@@ -1,5 +1,5 @@
-//! The columns of a dump that its format does not know. A dump may have any number of them, so that
-//! only the first are remembered.
+//! The columns of a dump that its format does not know. A dump may have any number of them, so only
+//! the first ones are remembered.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
-//! Unpacks compressed files, which are recognised by their first bytes.
+//! Unpacks compressed files. Their first bytes show the compression.
 //!
-//! A few bytes can unpack to gigabytes. [`UNPACKED_RATIO_MAX`] refuses such a file soon, and the
+//! A few bytes can unpack to gigabytes. [`UNPACKED_RATIO_MAX`] refuses such a file early, and the
 //! readers keep only one record in memory.
 
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -14,17 +14,17 @@ use super::Meter;
 /// ratios from 4 (CSV) to 18 (JSON); a repeated byte has 1,000.
 const UNPACKED_RATIO_MAX: u64 = 200;
 
-/// Number of bytes that any file may unpack to, however small it is.
+/// The number of bytes that any file may unpack to, however small it is.
 const UNPACKED_BYTES_FREE: u64 = 8 << 20;
 
 /// Size of the buffer of packed bytes. The meter counts them before they are unpacked.
 const PACKED_BUFFER_BYTES: usize = 64 << 10;
 
-/// The largest window of zstd, as a power of two, which bounds the memory for unpacking. The
-/// `zstd` command has the same limit.
+/// The largest window of zstd, as a power of two. It bounds the memory for unpacking. The `zstd`
+/// command has the same limit.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
-/// Whether a file of `packed` bytes may unpack to `unpacked` ones.
+/// Whether a file of `packed` bytes may unpack to `unpacked` bytes.
 pub(crate) fn is_plausible(packed: u64, unpacked: u64) -> bool {
     unpacked <= UNPACKED_BYTES_FREE + packed.saturating_mul(UNPACKED_RATIO_MAX)
 }
@@ -56,7 +56,7 @@ pub(super) enum Packing {
     Bzip2,
 }
 
-/// The compression of a file that begins with these bytes; `None` when it has none.
+/// The compression of a file that begins with these bytes; `None` if it is not compressed.
 pub(super) fn packing(head: &[u8]) -> Option<Packing> {
     match head {
         [0x1f, 0x8b, ..] => Some(Packing::Gzip),
@@ -69,7 +69,8 @@ pub(super) fn packing(head: &[u8]) -> Option<Packing> {
 }
 
 impl Packing {
-    /// The error of a decoder, which does not name what it decodes. That of the disk stays as it is.
+    /// The error of a decoder. A decoder does not name its compression, so this adds it; an error
+    /// of the disk stays unchanged.
     fn damaged(self, error: io::Error) -> io::Error {
         if error.kind() == io::ErrorKind::UnexpectedEof || error.raw_os_error().is_some() {
             return error;
@@ -92,7 +93,7 @@ struct Bounded {
     packing: Packing,
     unpacked: Box<dyn Read + Send>,
     bytes: u64,
-    /// Counts the packed bytes.
+    /// The meter of the packed bytes.
     meter: Meter,
 }
 

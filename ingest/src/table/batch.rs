@@ -1,10 +1,10 @@
-//! Some rows of a table: their bytes and their cells, in a few allocations for all of them.
+//! A batch of rows of a table: their bytes and cells, in a few allocations for all rows.
 
 use super::cell::RawCell;
 use super::members::Members;
 use crate::source::next::DumpError;
 
-/// Some rows of a table, in order.
+/// A batch of rows of a table, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The bytes of the rows with their line ends, one after the other.
@@ -39,7 +39,7 @@ struct Ends {
     line: u64,
 }
 
-/// The beginning of a record in the bytes of a batch, and the line on which it was read.
+/// The place where a record begins in the bytes of a batch, and its line.
 pub(super) struct Cut {
     pub(super) start: usize,
     pub(super) line: u64,
@@ -80,7 +80,7 @@ impl Batch {
         self.rows.clear();
     }
 
-    /// The bytes, to which a reader appends those of a record.
+    /// The bytes of the rows. A reader appends the bytes of a record to them.
     pub(super) fn raw_mut(&mut self) -> &mut Vec<u8> {
         &mut self.raw
     }
@@ -145,7 +145,7 @@ impl Batch {
         Ok(true)
     }
 
-    /// Keeps the last row only, without the blank lines before it.
+    /// Keeps only the last row, without the blank lines before it.
     pub(super) fn remove_blank_lines(&mut self) {
         let (Some(last), blank) = (self.rows.last().copied(), self.rows.len() - 1) else { return };
         let start = if blank == 0 { 0 } else { self.rows[blank - 1].raw };
@@ -164,31 +164,32 @@ fn line_end(text: &[u8]) -> Option<usize> {
 }
 
 impl<'a> RowBytes<'a> {
-    /// Its bytes, without the line end.
+    /// The bytes of the row, without the line end.
     pub fn content(self) -> &'a [u8] {
         &self.batch.raw[self.before.raw..self.own.content]
     }
 
-    /// Its line end; empty for a last row without one and for a row of a Parquet file.
+    /// The line end; empty for a last row without one, and for a row of a Parquet file.
     pub fn line_end(self) -> &'a [u8] {
         &self.batch.raw[self.own.content..self.own.raw]
     }
 
-    /// The number of its cells. Of an object, those that are not null.
+    /// The number of cells; for an object, only those that are not null.
     pub fn cells(self) -> usize {
         self.own.cells - self.before.cells
     }
 
-    /// The line on which it begins, or the number of a Parquet file's record.
+    /// The line where the row begins, or the number of a Parquet file's record.
     pub fn line(self) -> u64 {
         self.own.line
     }
 
-    /// Its cell in a column, counted from 0.
+    /// The row's cell in a column, counted from 0.
     pub fn cell(self, column: usize) -> RawCell<'a> {
         let own = &self.batch.cells[self.before.cells..self.own.cells];
         let is_it = |cell: &Place| cell.column as usize == column;
-        // The cells of delimited text, and mostly those of objects, are in the order of columns.
+        // The cells of delimited text are in the order of columns, and usually those of objects
+        // too.
         let place = match own.get(column) {
             Some(cell) if is_it(cell) => column,
             _ => match own.iter().rposition(is_it) {

@@ -7,9 +7,10 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE, WINDOWS_
 
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// The encoding of a text that is not UTF-8, by its first bytes, and the length of its byte order
-/// mark. Without a mark, a text that begins with two ASCII characters in UTF-16 is taken for UTF-16,
-/// and any other that is not UTF-8 for Windows-1252, which all of Latin-1 fits.
+/// The encoding of a text that is not UTF-8, from its first bytes, and the length of its byte order
+/// mark. Without a mark, a text that begins with two ASCII characters in UTF-16 counts as UTF-16.
+/// Any other text that is not UTF-8 counts as Windows-1252, which includes the printable characters
+/// of Latin-1.
 pub(super) fn encoding_of(head: &[u8]) -> Option<(&'static Encoding, usize)> {
     match head {
         [0xff, 0xfe, ..] => Some((UTF_16LE, 2)),
@@ -17,7 +18,7 @@ pub(super) fn encoding_of(head: &[u8]) -> Option<(&'static Encoding, usize)> {
         [1..0x80, 0, 1..0x80, 0, ..] => Some((UTF_16LE, 0)),
         [0, 1..0x80, 0, 1..0x80, ..] => Some((UTF_16BE, 0)),
         _ => match str::from_utf8(head) {
-            // The last character may be cut off.
+            // If the error has no length, only the last character is cut off.
             Err(error) if error.error_len().is_some() => Some((WINDOWS_1252, 0)),
             _ => None,
         },
@@ -47,10 +48,10 @@ struct Converted {
     name: &'static str,
     decoder: Decoder,
     bytes: Vec<u8>,
-    /// The bytes that are not decoded yet.
+    /// The bytes that are not yet decoded.
     bytes_left: Range<usize>,
     text: Vec<u8>,
-    /// The text that is not returned yet.
+    /// The text that is not yet returned.
     text_left: Range<usize>,
     stage: Stage,
 }
@@ -58,13 +59,13 @@ struct Converted {
 #[derive(PartialEq, Eq)]
 enum Stage {
     Reading,
-    /// All bytes were read, but not all are decoded.
+    /// All bytes were read, and some are not yet decoded.
     Ending,
     Over,
 }
 
 impl Converted {
-    /// Decodes more text, until there is some or the input is over.
+    /// Decodes more input, until there is some text or the input ends.
     fn decode(&mut self) -> io::Result<()> {
         while self.text_left.is_empty() && self.stage != Stage::Over {
             if self.bytes_left.is_empty() && self.stage == Stage::Reading {

@@ -1,5 +1,5 @@
-//! The members of JSON objects as cells: each name is a column, in the order in which it was first
-//! found.
+//! The members of JSON objects as cells. Each name is a column; columns are in the order of their
+//! first occurrence.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -31,10 +31,10 @@ impl Members {
         &self.names
     }
 
-    /// Hands each member of an object to `put`, with its column.
+    /// Passes each member of an object to `put`, with its column.
     ///
     /// # Errors
-    /// The message, when the bytes are not an object, or there are too many columns.
+    /// A message when the bytes are not an object, or there are too many columns.
     pub(super) fn read(
         &mut self,
         object: &[u8],
@@ -51,7 +51,7 @@ impl Members {
         })
     }
 
-    /// The column of a name. The next name is mostly that of the next column.
+    /// The column of a name. Usually the next name is that of the next column.
     fn column(&mut self, name: &str, likely: usize) -> Option<u32> {
         if self.names.get(likely).is_some_and(|known| known == name) {
             return Some(likely as u32);
@@ -97,7 +97,7 @@ impl<'de, F: FnMut(u32, RawCell<'_>)> Visitor<'de> for ObjectVisitor<'_, F> {
                 }
                 [b'"', ..] => match serde_json::from_str::<String>(value.get()) {
                     Ok(text) => (self.put)(column, RawCell::Text(text.as_bytes())),
-                    // A lone surrogate.
+                    // The text has a lone surrogate.
                     Err(_) => (self.put)(column, RawCell::Nested),
                 },
                 truth @ [b't' | b'f', ..] => (self.put)(column, RawCell::Text(truth)),

@@ -1,8 +1,9 @@
-//! Tables as they are: rows with their own bytes and cells, before any column has a meaning. For
-//! commands that add columns to a table and leave the rest as it was.
+//! Tables before their columns have a meaning: rows with their own bytes and cells. For commands
+//! that add columns to a table and leave the rest unchanged.
 //!
 //! Compression and containers are those of dumps (`source/`). Delimited text is read as UTF-8;
-//! UTF-16 and Windows-1252 are converted, and [`Table::converted_from`] says so.
+//! UTF-16 and Windows-1252 are converted, and [`Table::converted_from`] names the original
+//! encoding.
 
 mod batch;
 mod cell;
@@ -29,7 +30,7 @@ use crate::source::text::Text;
 use crate::source::unpack::unpack;
 use crate::source::{Input, Meter, READ_BUFFER_BYTES, RECORD_BYTES_MAX, SNIFF_BYTES};
 
-/// The most rows, and about the most bytes, of a batch.
+/// The most rows of a batch. `BATCH_BYTES` is the approximate maximum of its bytes.
 const BATCH_ROWS_MAX: usize = 4096;
 const BATCH_BYTES: usize = 1 << 20;
 
@@ -45,7 +46,7 @@ pub enum Container {
     },
     /// An object per line.
     JsonLines,
-    /// A Parquet file, whose rows are read as JSON objects.
+    /// A Parquet file. Its rows are read as JSON objects.
     Parquet,
 }
 
@@ -88,8 +89,8 @@ impl BytesRead {
 }
 
 impl Table {
-    /// Opens a table. Compression, container, encoding and delimiter are recognised by the first
-    /// bytes and the ending of the name; `delimiter` makes it delimited text.
+    /// Opens a table. Compression, container, encoding and delimiter are recognised from the first
+    /// bytes and the ending of the name. A `delimiter` makes it delimited text.
     ///
     /// # Errors
     /// [`Error::Input`] when it cannot be read.
@@ -207,7 +208,7 @@ impl Table {
         self.container
     }
 
-    /// The encoding from which it is converted to UTF-8.
+    /// The original encoding, if the table is converted to UTF-8.
     pub fn converted_from(&self) -> Option<&'static str> {
         self.converted_from
     }
@@ -228,19 +229,19 @@ impl Table {
         }
     }
 
-    /// The first record of delimited text as a row. It is empty for an empty file and for other
+    /// The first record of delimited text, as a row. Empty for an empty file and for other
     /// containers.
     pub fn heading(&self) -> &Batch {
         &self.heading
     }
 
-    /// Counts the bytes that are read from now on, too.
+    /// A counter of the bytes that are read. It continues to count later bytes.
     pub fn bytes_read(&self) -> BytesRead {
         BytesRead(self.meter.clone())
     }
 
-    /// Reads the next rows into `batch`, in place of those that it has. `false` at the end, when
-    /// there are none.
+    /// Reads the next rows into `batch`, replacing its rows. Returns `false` at the end, when there
+    /// are none.
     ///
     /// # Errors
     /// [`Error::Input`] when the table cannot be read further.
@@ -263,7 +264,7 @@ impl Table {
     }
 }
 
-/// The first bytes. They must be in one buffer, but a decoder may return a few at a time.
+/// The first bytes, in one buffer. A decoder may return only a few at a time.
 fn head_of(content: &mut dyn Read) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(SNIFF_BYTES);
     content.take(SNIFF_BYTES as u64).read_to_end(&mut head)?;

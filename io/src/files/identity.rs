@@ -1,5 +1,6 @@
-//! Which file a path means. One file may have several names: relative and absolute paths,
-//! symbolic links, hard links, `/dev/stdin`. So files are compared by device and inode.
+//! The identity of the file that a path refers to. One file may have several names: relative and
+//! absolute paths, symbolic links, hard links, `/dev/stdin`. So files are compared by device and
+//! inode.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -7,14 +8,14 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// The file that a path means.
+/// The file that a path refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
     Existing {
         device: u64,
         inode: u64,
     },
-    /// A file that does not exist yet: the nearest folder that does, and the rest of the path.
+    /// A file that does not exist yet: the nearest existing folder, and the rest of the path.
     Missing {
         device: u64,
         inode: u64,
@@ -49,13 +50,13 @@ pub(super) fn descriptor(stream: impl AsFd) -> io::Result<Metadata> {
     File::from(stream.as_fd().try_clone_to_owned()?).metadata()
 }
 
-/// Whether the path means that file.
+/// Whether the path refers to that file.
 pub(super) fn is_at(path: &Path, identity: &Identity) -> bool {
     Identity::of(path).is_ok_and(|found| found == *identity)
 }
 
-/// Whether standard output or standard error already goes into that file. It must not be
-/// replaced by renaming then: the two would be different files afterwards.
+/// Whether standard output or standard error already goes into that file. Then a rename must not
+/// replace it: the stream and the name would refer to different files.
 pub(super) fn is_standard_output(identity: &Identity) -> bool {
     [descriptor(io::stdout()), descriptor(io::stderr())]
         .iter()
@@ -63,7 +64,7 @@ pub(super) fn is_standard_output(identity: &Identity) -> bool {
         .any(|found| Identity::existing(found) == *identity)
 }
 
-/// The absolute path without symbolic links, also of a file that does not exist yet.
+/// The absolute path without symbolic links. The file may not exist yet.
 pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -74,8 +75,8 @@ pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
         Some(_) => Path::new("."),
         None => return Err(io::ErrorKind::NotFound.into()),
     };
-    // A link to a file that does not exist yet. A circle of links failed above, with another
-    // error.
+    // The path is a link to a file that does not exist yet. A circle of links has failed above,
+    // with another error.
     if let Ok(target) = fs::read_link(path) {
         return resolved(&folder.join(target));
     }

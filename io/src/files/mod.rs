@@ -14,17 +14,17 @@ use self::identity::{Identity, descriptor, is_at, is_standard_output, resolved};
 pub use self::output::{NewFile, Output};
 use crate::printable::escaped_path;
 
-/// Why a command must not write a file. Nothing has been written or removed.
+/// The reason why a command must not write a file. Nothing was written or removed.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct OutputError {
     message: String,
-    /// The system's error, when it could not resolve a path.
+    /// The system's error, if a path could not be resolved.
     source: Option<io::Error>,
 }
 
-/// The files and folders that a command reads and writes. A command first adds everything
-/// that it reads, then gets each file that it writes from [`Files::output`].
+/// The files and folders that a command reads and writes. A command first adds all its inputs. Then
+/// it gets each output from [`Files::output`].
 #[derive(Clone, Debug)]
 pub struct Files {
     /// Whether a folder is that of an index.
@@ -50,8 +50,8 @@ impl Files {
         Self { is_index, known: Vec::new(), folders: Vec::new(), index: None }
     }
 
-    /// Adds a file that is read, also if it does not exist, or a folder of which all files are
-    /// read. A path that cannot be resolved is ignored: opening it later reports the error.
+    /// Adds a file that is read (even if it does not exist), or a folder whose files are all read.
+    /// A path that cannot be resolved is ignored: opening it later reports the error.
     pub fn read(&mut self, what: &str, path: &Path) {
         let Ok(identity) = Identity::of(path) else { return };
         if path.is_dir() {
@@ -62,7 +62,7 @@ impl Files {
         }
     }
 
-    /// Adds standard input to what is read.
+    /// Adds standard input to the inputs.
     pub fn read_standard_input(&mut self) {
         if let Ok(metadata) = descriptor(io::stdin()) {
             let identity = Identity::existing(&metadata);
@@ -74,7 +74,7 @@ impl Files {
     /// Adds the folder of the index. Files that are read must not lie in it.
     ///
     /// # Errors
-    /// [`OutputError`] when a file that was added before lies in it.
+    /// [`OutputError`] when an already added file lies in it.
     pub fn index(&mut self, index: &Path) -> Result<(), OutputError> {
         let found = Identity::of(index).map_err(io_error("--index", index))?;
         for Known { what, path, .. } in &self.known {
@@ -95,7 +95,7 @@ impl Files {
     /// or another output, nor lie in a folder of inputs or in any index.
     ///
     /// # Errors
-    /// [`OutputError`] otherwise. Nothing has been touched.
+    /// [`OutputError`] if it is. Nothing was touched.
     pub fn output(&mut self, flag: &'static str, path: &Path) -> Result<Output, OutputError> {
         let failed = || io_error(flag, path);
         let identity = Identity::of(path).map_err(failed())?;
@@ -115,7 +115,8 @@ impl Files {
             true => (path.to_owned(), true),
             false => (place, is_standard_output(&identity)),
         };
-        // A terminal or /dev/null may be input and output at once: it has no content to destroy.
+        // A terminal or /dev/null may be input and output at once: it has no content that could be
+        // lost.
         if kind.is_none_or(|kind| kind.is_file() || kind.is_fifo()) {
             self.compare(flag, path, &identity)?;
         }
@@ -185,7 +186,7 @@ impl Files {
                 let index = if index.as_os_str().is_empty() { above } else { index };
                 return Err(in_index(&what, index));
             }
-            // Another index, which a server may have open.
+            // This is another index. A server may have it open.
             if (self.is_index)(above) {
                 return Err(in_index(&what, above));
             }
@@ -198,7 +199,8 @@ fn refused(message: String) -> OutputError {
     OutputError { message, source: None }
 }
 
-/// `what` is a file in the folder of an index, which is for the index only.
+/// The error for a file in the folder of an index, which is only for the index. `what` describes
+/// the file.
 fn in_index(what: &str, index: &Path) -> OutputError {
     refused(format!(
         "{what} lies in {}, the folder of an index, in which a build writes and removes files: it \

@@ -1,5 +1,5 @@
-//! A file that a command writes. It is written under a temporary name in its folder and
-//! renamed when it is complete, so that an earlier file stays until then.
+//! A file that a command writes. It is written under a temporary name in its folder, and renamed
+//! once it is complete. An earlier file stays until then.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -13,9 +13,9 @@ use crate::printable::escaped_path;
 #[derive(Clone, Debug)]
 pub struct Output {
     pub(super) name: PathBuf,
-    /// The path without symbolic links, so that a link is not replaced by a file.
+    /// The path without symbolic links, so that a file never replaces a link.
     pub(super) place: PathBuf,
-    /// A pipe, a device or standard output: it is written in place.
+    /// Whether it is a pipe, a device or standard output, which is written in place.
     pub(super) is_stream: bool,
 }
 
@@ -33,8 +33,8 @@ impl Output {
     /// Creates the new file. An earlier one stays until [`NewFile::keep`].
     ///
     /// # Errors
-    /// Those of the system, and [`io::ErrorKind::ResourceBusy`] when another program is writing
-    /// the same file.
+    /// The errors of the system, and [`io::ErrorKind::ResourceBusy`] when another program is
+    /// writing the same file.
     pub fn create(&self) -> io::Result<NewFile> {
         if self.is_stream {
             let file = OpenOptions::new().append(true).open(&self.place)?;
@@ -65,14 +65,14 @@ impl Output {
     /// Writes the whole file.
     ///
     /// # Errors
-    /// Those of the system. An earlier file is then unchanged.
+    /// The errors of the system. An earlier file is then unchanged.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut file = self.create()?;
         file.write_all(bytes)?;
         file.keep()
     }
 
-    /// Removes an earlier file, which would describe another build. A stream is left alone.
+    /// Removes an earlier file, since it would describe another build. A stream is left alone.
     ///
     /// # Errors
     /// Those of the system.
@@ -87,7 +87,7 @@ impl Output {
     }
 }
 
-/// A file that is being written. Without [`NewFile::keep`] it is removed when dropped.
+/// A file that is being written. The drop removes it, unless [`NewFile::keep`] was called.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
@@ -104,7 +104,7 @@ impl NewFile {
     /// Writes buffered data through to the disk.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn sync(&self) -> io::Result<()> {
         // A stream is not on a disk.
         self.rename.as_ref().map_or(Ok(()), |_| self.file.sync_all())
@@ -113,7 +113,7 @@ impl NewFile {
     /// Completes the file and replaces the earlier one.
     ///
     /// # Errors
-    /// Those of the system. The earlier file is then unchanged.
+    /// The errors of the system. The earlier file is then unchanged.
     pub fn keep(mut self) -> io::Result<()> {
         self.sync()?;
         let Some((new, place)) = &self.rename else { return Ok(()) };
@@ -142,7 +142,7 @@ impl Drop for NewFile {
     }
 }
 
-/// The temporary path of a file. It is hidden, so that it is not read as one of a folder of
+/// The temporary path of a file. It is hidden, so that it does not count as a dump in a folder of
 /// dumps.
 pub(super) fn temporary(place: &Path) -> PathBuf {
     let mut name = OsString::from(".");
@@ -151,7 +151,7 @@ pub(super) fn temporary(place: &Path) -> PathBuf {
     place.with_file_name(name)
 }
 
-/// Removes a temporary file that a killed command left behind: one that is not locked.
+/// Removes the temporary file of a killed command, which is not locked any more.
 fn remove_abandoned(new: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(new)?.is_file() {
         let what = format!("{} is in the way: remove it", escaped_path(new));
@@ -161,7 +161,7 @@ fn remove_abandoned(new: &Path) -> io::Result<()> {
     fs::remove_file(new)
 }
 
-/// Locks a file that is being written. On a file system without locks nothing is locked.
+/// Locks a file that is being written. On a file system without locks, it stays unlocked.
 fn lock(file: &File) -> io::Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {

@@ -14,16 +14,16 @@ use super::hosts::Hosts;
 use super::running::Running;
 use super::{CallError, CallResult, Failure, HostState, Reply, Request, Wire};
 
-/// The most characters of a text of the cluster that a message repeats.
+/// The most characters of a text from the cluster that a message repeats.
 const REPEATED_CHARS_MAX: usize = 300;
 
-/// The time after which a question is put to a second host, too.
+/// The time after which a second host gets the same question.
 const SECOND_HOST_WAIT: Duration = Duration::from_secs(3);
 
 /// The most hosts that work on one question at the same time.
 const ATTEMPTS_MAX: usize = 2;
 
-/// A client of one cluster. It is shared by all who ask it.
+/// A client of one cluster, shared by all callers.
 pub struct Client {
     wire: Box<dyn Wire>,
     hosts: Hosts,
@@ -32,7 +32,7 @@ pub struct Client {
     secrets: Vec<String>,
 }
 
-/// The fault of an answer, as OpenSearch writes it.
+/// The fault in an answer, in the form of OpenSearch.
 #[derive(Default, Deserialize)]
 struct Fault {
     #[serde(default)]
@@ -70,7 +70,7 @@ impl Client {
 
     /// A text of the cluster, for a message: short, without characters that control a terminal, and
     /// without the value of the `Authorization` header, which some servers echo. Every text of an
-    /// answer that is put into an error comes from here.
+    /// answer passes here before it becomes part of an error.
     pub(crate) fn quoted(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
@@ -87,7 +87,7 @@ impl Client {
         self.hosts.states()
     }
 
-    /// The number of calls that were made again with another host.
+    /// The number of calls that were repeated with another host.
     pub fn repeated(&self) -> u64 {
         self.hosts.repeated()
     }
@@ -135,8 +135,7 @@ impl Client {
             if running.is_empty() {
                 break;
             }
-            // A host that takes long may hang: another one is asked besides, and the first answer
-            // counts.
+            // A slow host may hang. So another host is asked too, and the first answer counts.
             let is_last = !request.is_safe || running.count() == ATTEMPTS_MAX || hosts.len() == 0;
             let until =
                 if is_last { deadline } else { deadline.min(Instant::now() + SECOND_HOST_WAIT) };
@@ -155,7 +154,7 @@ impl Client {
             match sent {
                 Ok(answer) => {
                     self.hosts.worked(host, time);
-                    // Those that were asked earlier and have not answered are slow or hang.
+                    // The hosts that were asked earlier and have not answered are slow or hang.
                     for (slow, waited) in running.left().filter(|(_, waited)| *waited > time) {
                         self.hosts.failed(slow, waited);
                     }

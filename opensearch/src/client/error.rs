@@ -1,12 +1,12 @@
-//! The errors of calls. They name the host and what it said, never a header or a body.
+//! The errors of calls. They name the host and quote its fault, but never a header or a body.
 
 /// A result of this crate.
 pub type CallResult<T, E = CallError> = std::result::Result<T, E>;
 
-/// The reason why a call has no answer.
+/// The reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// Nothing answered, or the cluster cannot answer now. Asking again later may help.
+    /// Nothing answered, or the cluster cannot answer now. A later attempt may succeed.
     #[error("{host} does not answer: {what}")]
     Unavailable {
         /// The host that was asked last.
@@ -23,17 +23,17 @@ pub enum CallError {
         status: u16,
         /// OpenSearch's name for the fault.
         kind: String,
-        /// Its explanation.
+        /// OpenSearch's explanation.
         reason: String,
         /// The method and the path of the request.
         what: String,
     },
-    /// The answer is not what was expected.
+    /// The answer has an unexpected form.
     #[error("the answer of {host} is {what}; is it OpenSearch?")]
     Malformed {
         /// The host.
         host: String,
-        /// Found, and expected instead.
+        /// The finding, and the expectation.
         what: String,
     },
     /// More words than one question to the cluster can have.
@@ -45,7 +45,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the answer has another form than was expected.
+    /// Whether the answer has an unexpected form.
     pub fn is_malformed(&self) -> bool {
         matches!(self, Self::Malformed { .. })
     }
@@ -55,12 +55,12 @@ impl CallError {
         matches!(self, Self::Refused { kind, .. } if kind == name)
     }
 
-    /// Whether the cluster does not have what the path names.
+    /// Whether the object that the path names does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Refused { status: 404, .. })
     }
 
-    /// Whether the cluster takes no more data for lack of room on its disks, which may end.
+    /// Whether the cluster accepts no more data because its disks are full, which may pass.
     pub fn is_of_full_disks(&self) -> bool {
         let Self::Refused { kind, reason, .. } = self else { return false };
         is_block(kind) && OF_FULL_DISKS.iter().any(|text| reason.contains(text))
@@ -71,13 +71,13 @@ impl CallError {
     }
 }
 
-/// Whether a fault is a block, which keeps everybody from a request: `cluster_block_exception` or
+/// Whether a fault is a block, which refuses a request from everybody: `cluster_block_exception` or
 /// `index_create_block_exception`.
 pub(super) fn is_block(kind: &str) -> bool {
     kind.ends_with("_block_exception")
 }
 
-/// Parts of the reasons of blocks that a cluster sets when its disks are full, and lifts itself.
+/// Texts in the reasons of blocks that a cluster sets when its disks are full, and lifts by itself.
 const OF_FULL_DISKS: [&str; 2] = ["disk usage exceeded", "create-index blocked"];
 
 /// Advice about a status.

@@ -1,4 +1,4 @@
-//! The hosts of a cluster: which of them is asked next, and which are left alone for a while.
+//! The hosts of a cluster: decides which host is asked next, and which are left alone for a while.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::{HostState, LATENCY_BUCKETS};
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The time for which the others wait when one call tries a host again.
+/// The time for which other calls wait while one call tries a failed host again.
 const TRIAL: Duration = Duration::from_secs(5);
 
 pub(super) struct Hosts {
@@ -35,9 +35,9 @@ struct Host {
 #[derive(Clone, Copy, Default)]
 struct Failures {
     number: u32,
-    /// The host is left alone until then.
+    /// The time until which the host is left alone.
     until: Option<Instant>,
-    /// A call tries it again, while others still leave it alone.
+    /// Whether a call tries the host again, while other calls still leave it alone.
     is_tried: bool,
 }
 
@@ -54,9 +54,9 @@ impl Hosts {
         Self { hosts, next: AtomicUsize::default(), repeated: AtomicU64::default() }
     }
 
-    /// The hosts in the order in which one call asks them. Those that work come first, each call
-    /// beginning with another one; then those that are left alone, the one first whose time ends
-    /// first.
+    /// The order in which one call asks the hosts. Working hosts come first, and each call begins
+    /// with a different one. Then come the hosts that are left alone, ordered by the end of their
+    /// time.
     pub(super) fn in_turn(&self) -> Vec<usize> {
         let now = Instant::now();
         let first = self.next.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl Hosts {
         let host = &self.hosts[host];
         let mut failures = host.failures.lock();
         let pause = PAUSE_MIN.saturating_mul(1 << failures.number.min(10)).min(PAUSE_MAX);
-        // Calls that were made at the same time fail together, which counts once.
+        // Calls at the same time fail together. That counts once.
         let now = Instant::now();
         if failures.is_tried || failures.until.is_none_or(|until| until <= now) {
             let (number, until) = (failures.number + 1, Some(now + pause));
@@ -104,12 +104,12 @@ impl Hosts {
         host.took(time);
     }
 
-    /// Counts a call that is made again with another host.
+    /// Counts a call that is repeated with another host.
     pub(super) fn repeats(&self) {
         self.repeated.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of calls that were made again.
+    /// The number of calls that were repeated.
     pub(super) fn repeated(&self) -> u64 {
         self.repeated.load(Ordering::Relaxed)
     }
@@ -127,8 +127,8 @@ impl Hosts {
 }
 
 impl Host {
-    /// Lets the call that asks first try a host that failed; others leave it alone a while longer, so
-    /// that they do not all wait for one that hangs.
+    /// Lets the first asking call try a failed host. Other calls leave it alone a while longer, so
+    /// that they do not all wait for a host that hangs.
     fn try_again(&self, now: Instant) {
         let mut failures = self.failures.lock();
         if failures.number > 0 {

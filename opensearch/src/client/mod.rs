@@ -30,31 +30,31 @@ pub struct ClientSettings {
     pub ca_file: Option<PathBuf>,
     /// A file with the value of the `Authorization` header, such as `Basic …` or `ApiKey …`.
     pub authorization_file: Option<PathBuf>,
-    /// The most calls that are made at the same time; others wait.
+    /// The most calls at the same time; further calls wait.
     pub calls_max: usize,
 }
 
-/// The upper bounds of the buckets of the times of calls, in seconds.
+/// The upper bounds of the buckets for the times of calls, in seconds.
 pub const LATENCY_BUCKETS: [f64; 12] =
     [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0, 30.0];
 
-/// The state of a host since the client was made, for metrics.
+/// The state of a host since the client was created, for metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostState {
     /// Its name and port.
     pub name: String,
-    /// Whether it has failed since it last answered. Then it is left alone for a while.
+    /// Whether the host has failed since it last answered. Then it is left alone for a while.
     pub is_failing: bool,
-    /// The calls that got no answer.
+    /// The number of calls without an answer.
     pub failed: u64,
-    /// The number of all calls in each bucket of [`LATENCY_BUCKETS`], and of longer ones.
+    /// The number of calls in each bucket of [`LATENCY_BUCKETS`], and of longer calls.
     pub latency: [u64; LATENCY_BUCKETS.len() + 1],
     /// The time of all calls.
     pub seconds: f64,
 }
 
 impl Client {
-    /// A client of the cluster at an address. Nothing is asked yet.
+    /// A client of the cluster at an address. It does not ask the cluster anything yet.
     ///
     /// # Errors
     /// When a file of the settings cannot be read or used.

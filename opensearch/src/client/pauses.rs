@@ -1,4 +1,4 @@
-//! The pauses between attempts, when a cluster has no room for more work.
+//! The pauses between attempts while a cluster has no room for more work.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(20);
 
 impl Pauses {
-    /// At most that many pauses, of 0.2 seconds at first and of 20 seconds at most.
+    /// At most `number` pauses, from 0.2 to 20 seconds long.
     pub fn new(number: u32) -> Self {
         Self { next: FIRST, left: number }
     }
 
-    /// Waits. Returns whether there was a pause left: without one, it is time to give up.
+    /// Waits for the next pause. Returns `false` if no pause is left: it is time to give up.
     pub async fn wait(&mut self) -> bool {
         if self.left == 0 {
             return false;
         }
         self.left -= 1;
-        // Of several that wait for the same thing, not all come back at once.
+        // If several callers wait for the same thing, they should not all return at once.
         let half = self.next / 2;
         tokio::time::sleep(half + half.mul_f64(random_share())).await;
         self.next = (self.next * 2).min(LONGEST);

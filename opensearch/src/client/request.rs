@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// The time in which a call must be answered, and the most bytes of its answer, unless it says
-/// otherwise.
+/// The default time limit of a call. `ANSWER_BYTES_MAX` is the default maximum of the bytes of its
+/// answer.
 const TIME_MAX: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
@@ -21,18 +21,18 @@ pub struct Request<'a> {
     pub parameters: Vec<(&'static str, String)>,
     /// The media type and the body.
     pub body: Option<(&'static str, bytes::Bytes)>,
-    /// The id of the request to this program, for the log of the cluster.
+    /// The id of the client's request to this program, for the log of the cluster.
     pub id: Option<&'a str>,
     /// The time in which it must be answered.
     pub time_max: Duration,
     /// The most bytes of its answer.
     pub answer_bytes_max: usize,
-    /// Whether it changes nothing, so that it may be sent twice.
+    /// Whether the request changes nothing, so that it may be sent twice.
     pub is_safe: bool,
 }
 
 impl<'a> Request<'a> {
-    /// A request that reads, with the segments of its path.
+    /// A request that reads. `path` has the segments of its path.
     pub fn get(path: &[&'a str]) -> Self {
         Self::new("GET", path, true)
     }
@@ -47,7 +47,7 @@ impl<'a> Request<'a> {
         Self::new("POST", path, false)
     }
 
-    /// A request that makes something.
+    /// A request that creates something.
     pub fn put(path: &[&'a str]) -> Self {
         Self::new("PUT", path, false)
     }
@@ -70,14 +70,14 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The same with a parameter.
+    /// The same request with a parameter.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Self {
         self.parameters.push((name, value.to_string()));
         self
     }
 
-    /// The same with a body.
+    /// The same request with a body.
     ///
     /// # Panics
     /// When the body cannot be JSON, such as a map whose keys are lists.
@@ -88,28 +88,28 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// The same with a body of lines, each JSON.
+    /// The same request with a body of JSON lines.
     #[must_use]
     pub fn lines(mut self, body: impl Into<bytes::Bytes>) -> Self {
         self.body = Some(("application/x-ndjson", body.into()));
         self
     }
 
-    /// The same with another time in which it must be answered.
+    /// The same request with another time limit.
     #[must_use]
     pub fn within(mut self, time_max: Duration) -> Self {
         self.time_max = time_max;
         self
     }
 
-    /// The same with another bound on its answer.
+    /// The same request with another bound on its answer.
     #[must_use]
     pub fn up_to(mut self, answer_bytes_max: usize) -> Self {
         self.answer_bytes_max = answer_bytes_max;
         self
     }
 
-    /// The same on behalf of a request to this program.
+    /// The same request, on behalf of a client's request to this program.
     #[must_use]
     pub fn on_behalf_of(mut self, id: &'a str) -> Self {
         self.id = Some(id);

@@ -1,4 +1,4 @@
-//! The attempts at one call that are running: the same request to several hosts.
+//! The running attempts of one call: the same request, sent to several hosts.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{Failure, Reply, Sending};
 
-/// The attempts, each with its host and its beginning. Those that are dropped end.
+/// The attempts, each with its host and its start time. Dropping an attempt ends it.
 #[derive(Default)]
 pub(super) struct Running<'a>(Vec<Attempt<'a>>);
 
@@ -46,7 +46,7 @@ impl<'a> Running<'a> {
         .await
     }
 
-    /// The hosts of the attempts that have not ended, and their times until now.
+    /// The hosts of the unfinished attempts, and their times so far.
     pub(super) fn left(&self) -> impl Iterator<Item = (usize, Duration)> {
         self.0.iter().map(|attempt| (attempt.host, attempt.start.elapsed()))
     }

@@ -24,7 +24,7 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// A call that got no whole answer.
+/// The failure of a call without a whole answer.
 #[derive(Debug)]
 pub enum Failure {
     /// The connection could not be made, or broke.
@@ -34,7 +34,7 @@ pub enum Failure {
         /// Whether the host may have received the request.
         was_sent: bool,
     },
-    /// The answer breaks its bound.
+    /// The answer exceeds its bound.
     Answer(String),
 }
 

@@ -1,4 +1,4 @@
-//! Filling an index with the documents of a catalogue, and comparing what it holds afterwards.
+//! Filling an index with the documents of a catalogue, and comparing its contents afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use crate::patience::Patience;
 use crate::question::{Found, some_by_figi};
 use crate::schema;
 
-/// The bytes of the instruments of a call as Figdex stores them: the call has about five times as
-/// many. And the most calls at the same time.
+/// The bytes of the instruments of a call, as Figdex stores them; the call itself has about five
+/// times as many. `CALLS` is the most calls at the same time.
 const CALL_STORED_BYTES: usize = 640 << 10;
 const CALLS: usize = 4;
 
-/// The time in which a call must be answered, and the most bytes of its answer.
+/// The time limit of a call. `ANSWER_BYTES` is the most bytes of its answer.
 const CALL_TIME: Duration = Duration::from_secs(120);
 const ANSWER_BYTES: usize = 64 << 20;
 
-/// Some instruments that are sent together.
+/// Instruments that are sent together.
 type Chunk = Vec<(Instrument, Document)>;
 
-/// Some documents, ready to be sent: two lines for each.
+/// Documents that are ready to be sent: two lines for each.
 struct Batch {
     lines: Vec<u8>,
     /// The end of the lines of each document.
     ends: Vec<usize>,
 }
 
-/// Instruments of the local index, with their bytes, in FIGI order.
+/// Instruments of the local index with their bytes, in FIGI order.
 pub(super) type Samples = Vec<(Figi, Vec<u8>)>;
 
 /// The result of filling an index.
@@ -44,8 +44,8 @@ pub(super) struct Filled {
     pub(super) samples: Samples,
 }
 
-/// Fills an index, by way of its alias, with all documents of a catalogue. About `compared` of them
-/// are kept.
+/// Fills an index through its alias with all documents of a catalogue. Keeps about `compared` of
+/// the documents.
 pub(super) async fn fill(
     client: &Arc<Client>,
     filling: &str,
@@ -54,7 +54,7 @@ pub(super) async fn fill(
     patience: &Arc<Patience>,
     mut progress: impl FnMut(u64),
 ) -> Result<Filled> {
-    // Reading stops when the receiver is gone, and waits when it is full.
+    // The reader waits when the channel is full, and stops when the receiver is gone.
     let (sender, mut chunks) = mpsc::channel::<Chunk>(1);
     let reading = tokio::task::spawn_blocking(move || read(&catalogue, compared, &sender));
     let (mut calls, mut sent, mut repeated) = (JoinSet::new(), 0, 0);
@@ -74,7 +74,7 @@ pub(super) async fn fill(
         }
         let (client, filling, patience) = (client.clone(), filling.to_owned(), patience.clone());
         calls.spawn(async move {
-            // Next to reading, on another thread.
+            // Runs in parallel to reading, on another thread.
             let batch = tokio::task::spawn_blocking(move || Batch::of(&chunk));
             let batch = batch.await.expect("writing JSON does not panic");
             send(&client, &filling, batch, &patience).await
@@ -108,7 +108,7 @@ fn read(catalogue: &Catalogue, compared: u64, sender: &mpsc::Sender<Chunk>) -> R
         Ok::<_, figdex_index::Error>(())
     })?;
     if !chunk.is_empty() {
-        // Without a receiver, the error of a call is on its way.
+        // If there is no receiver, a call has failed and its error is reported elsewhere.
         _ = sender.blocking_send(chunk);
     }
     Ok(samples)
@@ -125,8 +125,8 @@ impl Batch {
     }
 }
 
-/// Sends a batch until every document of it is there. Returns their number, and that of the
-/// documents that were sent again.
+/// Sends a batch until the cluster has every document of it. Returns the number of documents, and
+/// the number of repeated ones.
 async fn send(
     client: &Client,
     filling: &str,
@@ -187,7 +187,7 @@ async fn send(
             };
             match created.status {
                 200 | 201 => {}
-                // A call whose answer was lost had added it.
+                // An earlier call, whose answer was lost, has added the document.
                 409 => {}
                 429 | 503 => {
                     reason.get_or_insert_with(fault);
@@ -213,8 +213,7 @@ async fn send(
     }
 }
 
-/// Checks that an index has that many documents, and compares some of them with those of the local
-/// index.
+/// Checks that an index has that many documents, and compares some of them with the local index.
 pub(super) async fn check(
     client: &Client,
     index: &str,

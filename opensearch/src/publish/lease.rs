@@ -1,10 +1,10 @@
-//! The lease of an index that is being filled: a document that its program changes again and again,
-//! and removes before the index is complete. Clocks of machines are never compared: a program that
-//! finds such an index watches whether the document changes.
+//! The lease of an index that is being filled. It is a document that the filling program changes
+//! again and again, and removes before the index is complete. Clocks of different machines are
+//! never compared: a program that finds such an index watches whether the document changes.
 //!
-//! Each change has a larger version, and the removal the largest: a change that the cluster carries
-//! out late, after the removal, is refused. All of them go to the alias of an index that is being
-//! filled, so that none makes an index again.
+//! Each change has a larger version, and the removal has the largest. So a change that the cluster
+//! executes after the removal is refused. All changes go to the alias of an index that is being
+//! filled, so none of them creates an index again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,10 +22,10 @@ use crate::schema::field;
 /// The id of the document. It is not a FIGI.
 const ID: &str = "lease";
 
-/// OpenSearch's name for a change of a document that has changed meanwhile.
+/// OpenSearch's name for the error when a document has changed in the meantime.
 const CONFLICT: &str = "version_conflict_engine_exception";
 
-/// The time between two changes, and the time in which one must be seen.
+/// The time between two changes. `WATCHED` is the time in which a change must be seen.
 const PERIOD: Duration = Duration::from_secs(3);
 const WATCHED: Duration = Duration::from_secs(15);
 
@@ -39,14 +39,15 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease of the index that is filled by way of an alias, and renews it until it is
-    /// given up or dropped.
+    /// Takes the lease of the index that is filled through an alias. Renews it until it is given up
+    /// or dropped.
     pub(super) fn take(client: Arc<Client>, filling: &str) -> Self {
         let version = Arc::new(AtomicU64::new(1));
         let (asked, of, next) = (client.clone(), filling.to_owned(), version.clone());
         let renewing = tokio::spawn(async move {
             loop {
-                // If it cannot be renewed, the cluster cannot be filled either, which says why.
+                // If the lease cannot be renewed, the cluster cannot be filled either. The error of
+                // filling explains why.
                 drop(renew(&asked, &of, &next).await);
                 tokio::time::sleep(PERIOD).await;
             }
@@ -57,19 +58,19 @@ impl Lease {
     /// Removes the document.
     pub(super) async fn give_up(mut self, patience: &Patience) -> Result<()> {
         self.renewing.abort();
-        // It has ended, so that none has a larger version than the last change.
+        // The renewal has ended, so no later change has a larger version.
         drop((&mut self.renewing).await);
         let (client, filling) = (&self.client, &*self.filling);
         let last = patience.with(|| renew(client, filling, &self.version)).await?;
         patience
             .with(|| async {
-                // Unlike one with a chosen version, it makes no index that is not there. It has
-                // the version after that of the last change.
+                // Unlike a request with a chosen version, this one does not create a missing index.
+                // It gets the version after that of the last change.
                 let request = Request::delete(&[filling, "_doc", ID])
                     .with("if_seq_no", last.number)
                     .with("if_primary_term", last.term);
                 match client.ask::<serde_json::Value>(&request).await {
-                    // The answer to an earlier attempt was lost.
+                    // An earlier attempt succeeded, but its answer was lost.
                     Err(error) if error.is_kind(CONFLICT) || error.is_absent() => {
                         match version(client, filling).await? {
                             None => Ok(()),
@@ -83,7 +84,7 @@ impl Lease {
     }
 }
 
-/// A change of the lease, as the cluster numbers it.
+/// A change of the lease, with the cluster's numbers for it.
 #[derive(Deserialize)]
 struct Change {
     #[serde(rename = "_seq_no")]
@@ -110,8 +111,8 @@ impl Drop for Lease {
     }
 }
 
-/// Whether a program fills an index now. One change may be the last call of a program that was
-/// killed.
+/// Whether a program fills an index now. A single change is not enough: it may be the last call of
+/// a killed program.
 pub(super) async fn is_alive(client: &Client, index: &str) -> Result<bool> {
     let (mut last, mut changes) = (version(client, index).await?, 0);
     let deadline = tokio::time::Instant::now() + WATCHED;

@@ -1,8 +1,8 @@
 //! Publishing a generation of a local index in a cluster.
 //!
-//! A new index is filled, checked and closed for writing, and only then the alias is switched to
-//! it, in one request. A program that is killed at any moment leaves the alias where it was; the
-//! next publication removes what it left.
+//! A new index is filled, checked and closed for writing. Then one request switches the alias to
+//! it. If the program is killed at any moment, the alias stays where it was, and the next
+//! publication removes the leftovers.
 
 mod fill;
 mod lease;
@@ -25,16 +25,16 @@ use crate::patience::Patience;
 use crate::schema::{self, About, Division};
 use crate::settings::settings;
 
-/// The time without any progress after which a publication is given up.
+/// The time without progress after which a publication is given up.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The time in which a call that makes documents visible must be answered.
+/// The time limit of a call that makes documents visible.
 const REFRESH_TIME: Duration = Duration::from_secs(600);
 
-/// The time in which the state of the cluster must change.
+/// The time limit for a change of the cluster's state.
 const STATE_TIME: Duration = Duration::from_secs(60);
 
-/// The documents whose bytes are compared with what was sent.
+/// The number of documents whose bytes are compared with the sent ones.
 const COMPARED: u64 = 100;
 
 /// The options of a publication.
@@ -44,10 +44,10 @@ pub struct PublishOptions {
     pub division: Division,
     /// The number of earlier generations that stay.
     pub keep: usize,
-    /// The time after the switch before a generation is removed that was published until then.
+    /// The time after the switch for which the previously published generation stays.
     pub grace: Duration,
-    /// The time without any progress after which the publication is given up: [`PATIENCE`], or less
-    /// in tests.
+    /// The time without progress after which the publication is given up: [`PATIENCE`], or less in
+    /// tests.
     pub patience: Duration,
 }
 
@@ -62,7 +62,7 @@ pub struct Published {
     pub documents: u64,
     /// Whether all copies of its shards are ready.
     pub is_copied: bool,
-    /// The calls that were made again because the cluster had no room for them.
+    /// The number of calls that were repeated because the cluster had no room for them.
     pub repeated: u64,
     /// The indexes that were removed.
     pub removed: Vec<String>,
@@ -74,12 +74,11 @@ struct Complete {
     index: String,
 }
 
-/// Publishes the generation that a local index folder publishes. `progress` is called with the
-/// number of documents that the cluster has so far.
+/// Publishes the published generation of a local index folder. `progress` gets the number of
+/// documents that the cluster has so far.
 ///
 /// # Errors
-/// When the local index is damaged, or the cluster refuses something. The alias is then where it
-/// was.
+/// When the local index is damaged, or the cluster refuses a request. The alias is then unchanged.
 pub async fn publish(
     client: Arc<Client>,
     name: &str,
@@ -89,8 +88,8 @@ pub async fn publish(
 ) -> Result<Published> {
     let catalogue = Catalogue::open(index)?;
     let before = published(&client, name).await?;
-    // Indexes that others made have numbers too. Those of leftovers are not used again: a program
-    // that was only stopped for a while must not write into the index of another one.
+    // Indexes of other publishers have numbers too. The numbers of leftovers are not used again: a
+    // program that was only paused must not write into the index of another program.
     let last = indexes(&client, name).await?.last().map_or(0, |(last, _)| last.generation);
     remove_leftovers(&client, name).await?;
     let generation = last + 1;
@@ -101,7 +100,7 @@ pub async fn publish(
     let filling = &*names::filling(&target);
     create(&client, &target, &schema::create(&about, options.division, filling), &patience).await?;
     let filled = async {
-        // Asked now, since a right may be missing, and filling takes long.
+        // Checked now, since a permission may be missing and filling takes long.
         ready::State::of(&client, &target, &patience).await?;
         let lease = Lease::take(client.clone(), filling);
         let filled = fill::fill(&client, filling, catalogue, COMPARED, &patience, progress).await?;
@@ -151,8 +150,8 @@ async fn published(client: &Client, name: &str) -> Result<Option<ClusterPublicat
     }
 }
 
-/// The indexes of this name, with the numbers of their generations, ascending, and whether they are
-/// closed for writing, which is what completes them.
+/// The indexes of this name with the numbers of their generations, ascending, and whether each is
+/// closed for writing. A closed index is complete.
 async fn indexes(client: &Client, name: &str) -> Result<Vec<(Complete, bool)>> {
     // Each has an id: without it, those without the other setting would be missing.
     let wanted = "index.uuid,index.blocks.write";
@@ -189,19 +188,19 @@ pub(crate) async fn generations(client: &Client, name: &str) -> Result<Vec<u64>>
     Ok(complete.into_iter().map(|found| found.generation).collect())
 }
 
-/// Whether Figdex made an index. Others that have such a name are never touched.
+/// Whether Figdex created an index. Other indexes with such a name are never touched.
 async fn is_ours(client: &Client, name: &str, index: &str) -> Result<bool> {
     match generation::about(client, name, index).await {
         Ok(_) => Ok(true),
         Err(Error::Foreign { .. }) => Ok(false),
         Err(Error::Client(error)) if error.is_absent() => Ok(false),
-        // It may be from another version, whose description has another form.
+        // The description may have the form of another version.
         Err(Error::Client(error)) if error.is_malformed() => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Removes indexes that nobody fills any more.
+/// Removes indexes that no program fills any more.
 async fn remove_leftovers(client: &Client, name: &str) -> Result<()> {
     for (found, is_closed) in indexes(client, name).await? {
         if is_closed || !is_ours(client, name, &found.index).await? {
@@ -215,12 +214,12 @@ async fn remove_leftovers(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Makes a change that may be made again.
+/// Makes a change that may be repeated.
 async fn change(client: &Client, request: &Request<'_>, patience: &Patience) -> Result<()> {
     patience.with(|| async { Ok(client.ask::<Value>(request).await.map(drop)?) }).await
 }
 
-/// Makes an index. While the disks of the cluster are full, it waits.
+/// Creates an index. Waits while the disks of the cluster are full.
 async fn create(client: &Client, index: &str, body: &Value, patience: &Patience) -> Result<()> {
     let request = Request::put(&[index]).json(body).within(STATE_TIME);
     let mut pauses = Pauses::new(u32::MAX);
@@ -229,7 +228,7 @@ async fn create(client: &Client, index: &str, body: &Value, patience: &Patience)
             Err(error) if error.is_kind("resource_already_exists_exception") => {
                 return Err(Error::Locked { index: index.to_owned() });
             }
-            // It was refused. When an answer is lost, the index may be there.
+            // Only a refusal is tried again: after a lost answer the index may exist.
             Err(error) if error.is_of_full_disks() => {
                 patience.check(|| error.to_string())?;
                 pauses.wait().await;
@@ -239,8 +238,8 @@ async fn create(client: &Client, index: &str, body: &Value, patience: &Patience)
     }
 }
 
-/// Makes the documents of an index visible, and closes it for writing. The lease ends between the
-/// two, since the first takes long.
+/// Makes the documents of an index visible, then closes it for writing. The lease ends between the
+/// two steps, since the first takes long.
 async fn close(
     client: &Client,
     index: &str,
@@ -251,7 +250,7 @@ async fn close(
     let refresh = Request::post(&[index, "_refresh"]).within(REFRESH_TIME);
     change(client, &refresh, patience).await?;
     lease.give_up(patience).await?;
-    // Its document is gone for questions, too.
+    // This makes the removal of the lease document visible to questions too.
     change(client, &refresh, patience).await?;
     let settings = json!({"index": {
         "number_of_replicas": division.replicas,
@@ -263,13 +262,13 @@ async fn close(
     let actions = json!({"actions": [alias]});
     let request = Request::post(&["_aliases"]).json(&actions).within(STATE_TIME);
     match change(client, &request, patience).await {
-        // The answer to an earlier attempt was lost.
+        // An earlier attempt succeeded, but its answer was lost.
         Err(Error::Client(error)) if error.is_absent() => Ok(()),
         removed => removed,
     }
 }
 
-/// Points the alias to another index, in one request, which may be made again.
+/// Points the alias to another index in one request. The request may be repeated.
 async fn switch(
     client: &Client,
     name: &str,
@@ -278,7 +277,7 @@ async fn switch(
 ) -> Result<()> {
     let mut actions = vec![json!({"add": {"index": to, "alias": name}})];
     if let Some(before) = before {
-        // It must still be there: otherwise another program has switched the alias meanwhile.
+        // The alias must still be there. Otherwise another program has switched it in the meantime.
         let remove = json!({"index": before.index(), "alias": name, "must_exist": true});
         actions.insert(0, json!({"remove": remove}));
     }
@@ -287,7 +286,7 @@ async fn switch(
     let switched = client.ask::<Value>(&request).await;
     let found = published(client, name).await?;
     match (found, switched) {
-        // Perhaps by an earlier attempt, whose answer was lost.
+        // An earlier attempt may have done this, and its answer was lost.
         (Some(found), _) if found.index() == to => Ok(()),
         (_, Err(error)) => Err(error.into()),
         (found, Ok(_)) => {
@@ -298,8 +297,8 @@ async fn switch(
     }
 }
 
-/// Removes all generations except the published one and the last ones to keep, and those that were
-/// rolled back.
+/// Removes the rolled-back generations, and all earlier ones except the last `keep` before the
+/// published one.
 async fn prune(
     client: &Client,
     name: &str,
@@ -317,7 +316,7 @@ async fn prune(
     let mut removed = Vec::new();
     for found in gone.into_iter().chain(rolled_back) {
         if found.generation == until_now {
-            // Servers ask it until they have seen the switch.
+            // Servers use it until they have seen the switch.
             tokio::time::sleep(options.grace).await;
         }
         patience.with(|| remove(client, &found.index)).await?;

@@ -1,5 +1,5 @@
-//! Waiting until an index that was filled is ready: every shard, and its copies. Large shards are
-//! copied for hours, so that there is no bound on the time, but one on the time without progress.
+//! Waiting until a filled index is ready: every shard, and its copies. Copying large shards takes
+//! hours, so the total time has no limit, but the time without progress has one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::error::Result;
 use crate::patience::Patience;
 use crate::schema::Division;
 
-/// The time between two looks at an index.
+/// The time between two checks of an index.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// The most bytes of the answer about the copies that are being made: there may be 10,000.
+/// The most bytes of the answer about copies in progress. There may be 10,000 copies.
 const RECOVERY_BYTES_MAX: usize = 4 << 20;
 
 /// The state of the shards of an index.
@@ -26,17 +26,17 @@ pub(super) struct State {
     progress: Progress,
 }
 
-/// The progress of the shards. More of them is more progress, whatever they hold.
+/// The progress of the shards. A larger value is more progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Progress {
-    /// The shards that can be asked.
+    /// The number of shards that can answer.
     active: u32,
-    /// The bytes that were copied of the others.
+    /// The number of bytes that were copied for the other shards.
     bytes: u64,
 }
 
-/// Waits until every shard of an index can be asked, and until its copies are made, unless the
-/// cluster has too few nodes for them. Returns whether they are made.
+/// Waits until every shard of an index can answer, and until its copies are made, unless the
+/// cluster has too few nodes for them. Returns whether the copies are made.
 pub(super) async fn wait(
     client: &Client,
     index: &str,
@@ -66,7 +66,7 @@ pub(super) async fn wait(
 }
 
 impl State {
-    /// The state of an index. An answer of the cluster alone is not progress.
+    /// The state of an index. An answer of the cluster does not count as progress by itself.
     pub(super) async fn of(client: &Client, index: &str, patience: &Patience) -> Result<Self> {
         #[derive(Deserialize)]
         struct ClusterHealth {
@@ -74,8 +74,8 @@ impl State {
             number_of_data_nodes: u32,
             active_shards: u32,
         }
-        // The health of an index that is gone is waited for, and then has no answer in time. So each
-        // attempt first asks for its copies, of which there are none without the index.
+        // For a removed index, the cluster waits for its health and then gives no answer in time.
+        // So each attempt first asks for the copies, which a removed index does not have.
         let request = Request::get(&["_cluster", "health", index]).with("timeout", "1s");
         let ask = || async {
             let bytes = copied_bytes(client, index).await?;
@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-/// The bytes that were copied of the shards that are being copied.
+/// The number of bytes copied so far of the shards in progress.
 async fn copied_bytes(client: &Client, index: &str) -> Result<u64> {
     #[derive(Deserialize)]
     struct Recoveries {
@@ -159,8 +159,8 @@ async fn reason(client: &Client, index: &str) -> String {
     }
 }
 
-/// The first shard of an index that is on no node, or has a copy that is on none, and whether it is
-/// the shard itself.
+/// The first shard that is on no node, or that has a copy on no node, and whether it is the shard
+/// itself.
 async fn unplaced(client: &Client, index: &str) -> Result<Option<(u32, bool)>> {
     #[derive(Deserialize)]
     struct ShardsHealth {

@@ -1,4 +1,4 @@
-//! The values of the documents that match a question, with their numbers (contract 16.11).
+//! Counts the documents that match a question by their values (contract 16.11).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use crate::client::CallError;
 use crate::error::Result;
 use crate::generation::Generation;
 
-/// The bytes of a bucket in an answer, about.
+/// The approximate bytes of a bucket in an answer.
 const BUCKET_BYTES: usize = 2 << 10;
 
 impl Generation {
-    /// Counts the rows that match a question by the values that they have. `id` is the id of the
-    /// request, for the log of the cluster.
+    /// Counts the matching rows of a question by their values. `id` is the id of the request, for
+    /// the log of the cluster.
     ///
     /// # Errors
     /// When the cluster does not answer.
@@ -38,7 +38,7 @@ impl Generation {
         for facet in &question.facets {
             let size = facet.values(self.vocabulary()).max(1);
             values += size;
-            // With room for all values the counts of all shards are exact.
+            // With room for all values, the counts over all shards are exact.
             aggregations[facet.name()] =
                 json!({"terms": {"field": facet.name(), "size": size, "shard_size": size}});
         }

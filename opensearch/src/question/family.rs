@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::generation::Generation;
 use crate::schema::field;
 
-/// The rows that are read to find an example.
+/// The number of rows in which an example is looked for.
 const EXAMPLES_READ: usize = 1_000;
 
 impl Generation {
@@ -64,7 +64,7 @@ impl Generation {
         let mut must = BTreeMap::from([(own, of)]);
         let mut others = BTreeMap::new();
         let values = [Some(IdValue::composite(composite)), share_class.map(IdValue::share_class)];
-        // One row more than is returned shows whether there are more.
+        // One row more than the maximum shows whether there are more.
         let of_value = |value| question(all(vec![carries(&value)]), FAMILY_ROWS_MAX + 1);
         let mut bodies = vec![question(has_figi(composite), 1)];
         bodies.extend(values.into_iter().flatten().map(of_value));

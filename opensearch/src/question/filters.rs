@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::terms;
 use crate::schema::field;
 
-/// The conditions of filters. A document passes that fulfils all of them.
+/// The conditions of filters. A document passes if it fulfils all of them.
 pub(super) fn conditions(filters: &Filters, vocabulary: &Vocabulary) -> Vec<Value> {
     let Filters { known, levels, numbers, dates, include_unlisted_equities } = filters;
     let mut all = Vec::new();

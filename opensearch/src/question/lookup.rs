@@ -1,9 +1,9 @@
 //! Lookups of identifiers, many at a time (contract 4, 5).
 //!
-//! Nearly all lookups have few rows, so that one query finds those of many, a page at a time: each
-//! document says which lookups it matches. When they have too many rows together, each lookup is a
-//! query: all of them are counted and begun in one call, and those with more rows than the first
-//! page has are read on.
+//! Nearly all lookups have few rows. So one query finds the rows of many lookups, a page at a time,
+//! and each document names the lookups that it matches. If these have too many rows together, each
+//! lookup becomes a query. One call then counts all of them and reads their first pages; further
+//! pages are read for those that have more rows.
 
 use std::ops::Range;
 
@@ -17,30 +17,31 @@ use crate::error::Result;
 use crate::generation::Generation;
 use crate::schema::field;
 
-/// The rows of the first page of a lookup: those of nearly all identifiers.
+/// The number of rows on the first page of a lookup. It is enough for nearly all identifiers.
 const FIRST_ROWS: usize = 50;
 
-/// The most lookups of one call, and the most conditions of them together: a cluster allows 1,024
-/// clauses of a query.
+/// The most lookups of one call. `CALL_CONDITIONS` is the most conditions of them together: a
+/// cluster allows 1,024 clauses in a query.
 const CALL_LOOKUPS: usize = 100;
 const CALL_CONDITIONS: usize = 800;
 
-/// The rows of the first page of the lookups of one query, and the most that they may have.
+/// The size of the first page of the lookups in one query. `TOGETHER_ROWS_MAX` is the most rows
+/// that they may have together.
 const TOGETHER_ROWS: usize = 1_000;
 const TOGETHER_ROWS_MAX: usize = 10_000;
 
-/// The rows of each further page.
+/// The number of rows on each further page.
 const PAGE_ROWS: usize = 5_000;
 
 /// The most bytes of rows that an answer may hold.
 const ROWS_BYTES_MAX: usize = 256 << 20;
 
-/// The bounds of the rows of lookups.
+/// The bounds on the rows of lookups.
 #[derive(Clone, Copy, Debug)]
 pub struct LookupBounds {
-    /// The most rows of one lookup. One with more has none.
+    /// The most rows of one lookup. A lookup with more gets none.
     pub each_max: usize,
-    /// The most rows of all lookups together; those beyond have none.
+    /// The most rows of all lookups together. Lookups beyond that get none.
     pub all_max: usize,
 }
 
@@ -48,10 +49,10 @@ pub struct LookupBounds {
 pub struct Located {
     /// The rows of all lookups.
     pub rows: Fetched,
-    /// Their hits.
+    /// The hits of all lookups.
     pub hits: Vec<Hit>,
-    /// The hits of each lookup, in FIGI order; or, when there are too many, how many it has at
-    /// least.
+    /// The hits of each lookup, in FIGI order. If there are too many, a lower bound of their
+    /// number.
     pub ranges: Vec<Result<Range<usize>, u64>>,
 }
 
@@ -91,7 +92,7 @@ impl Generation {
         Ok(located)
     }
 
-    /// Adds the rows of some lookups, which one query finds. `false` when they are too many.
+    /// Adds the rows of some lookups with one query. Returns `false` if there are too many.
     async fn together(
         &self,
         lookups: &[Vec<Value>],
@@ -100,7 +101,7 @@ impl Generation {
         bounds: LookupBounds,
         id: Option<&str>,
     ) -> Result<bool> {
-        // The rows of one alone are counted, which no bound on them all allows.
+        // A single lookup is a query by itself: that query counts its rows up to their bound.
         if lookups.len() < 2 {
             return Ok(false);
         }
@@ -152,7 +153,7 @@ impl Generation {
         Ok(true)
     }
 
-    /// Adds the rows of some lookups, each of which is a query.
+    /// Adds the rows of some lookups, with one query for each.
     async fn one_by_one(
         &self,
         lookups: &[Vec<Value>],
@@ -166,7 +167,7 @@ impl Generation {
             .iter()
             .map(|query| {
                 let mut body = question(query.clone(), FIRST_ROWS);
-                // One more than allowed is enough to know.
+                // One more than allowed is enough to see that there are too many.
                 body["track_total_hits"] = counted_up_to(bounds.each_max);
                 body
             })
@@ -199,7 +200,7 @@ impl Generation {
         Ok(())
     }
 
-    /// The number of bytes that are left for rows after one of them.
+    /// The number of bytes that remain for rows after this one.
     fn rest_of(&self, bytes_left: usize, stored: &Stored) -> Result<usize> {
         let rest = bytes_left.checked_sub(stored.bytes());
         Ok(rest.ok_or_else(|| CallError::Malformed {
@@ -239,11 +240,11 @@ impl Generation {
     }
 }
 
-/// Divides lookups, given by their conditions, into those of one call each.
+/// Divides lookups into calls. Each lookup is given by its conditions.
 fn calls(lookups: &[Vec<Value>]) -> Vec<&[Vec<Value>]> {
     let (mut calls, mut start, mut count) = (Vec::new(), 0, 0);
     for (place, conditions) in lookups.iter().enumerate() {
-        // A call has one lookup at least.
+        // A call has at least one lookup.
         if place > start
             && (place - start == CALL_LOOKUPS || count + conditions.len() > CALL_CONDITIONS)
         {

@@ -7,7 +7,7 @@ use super::filters::conditions;
 use super::{all, any, number, terms};
 use crate::schema::field;
 
-/// The most terms of words in a question. A cluster allows 1,024 clauses in all.
+/// The most word terms in a question. A cluster allows 1,024 clauses in all.
 const TERMS_MAX: usize = 900;
 
 /// A search as conditions.
@@ -19,9 +19,9 @@ pub(super) struct Matching {
     /// The condition of the words alone, without identifiers, if there are any.
     alternatives: Option<Value>,
     clauses: Clauses,
-    /// The exact rows, before filters.
+    /// The condition of the exact rows, before filters.
     exact: Option<Value>,
-    /// Some words were left out, since there are too many.
+    /// Whether some words were left out because there are too many.
     pub(super) is_cut: bool,
 }
 
@@ -60,21 +60,21 @@ impl Matching {
         all(conditions)
     }
 
-    /// The documents that hold the words, with a further condition; `None` without words.
+    /// The documents that hold the words and fulfil a further condition; `None` without words.
     pub(super) fn of_words(&self, further: Value) -> Option<Value> {
         let mut conditions = self.filters.clone();
         conditions.extend([self.alternatives.clone()?, further]);
         Some(all(conditions))
     }
 
-    /// The exact rows that pass the filters, whether or not they match; `None` without key words.
+    /// The exact rows that pass the filters, even if they do not match; `None` without key words.
     pub(super) fn exact(&self) -> Option<Value> {
         let mut conditions = self.filters.clone();
         conditions.push(self.exact.clone()?);
         Some(all(conditions))
     }
 
-    /// The documents that match, with the score of their tier. `named` is the FIGI of the row that
+    /// The matching documents, with the score of their tier. `named` is the FIGI of the row that
     /// the text names.
     pub(super) fn scored(&self, named: Option<figdex_index::Figi>) -> Value {
         let mut conditions = self.filters.clone();
@@ -82,14 +82,14 @@ impl Matching {
         json!({"bool": {"filter": conditions, "must": self.tiers(named)}})
     }
 
-    /// A query that all documents match, each with the score of its tier.
+    /// A query that matches all documents, and scores each by its tier.
     fn tiers(&self, named: Option<figdex_index::Figi>) -> Value {
         if self.words.is_none() {
             return tier(Tier::Words, json!({"match_all": {}}));
         }
         let clauses = &self.clauses;
         let mut tiers = vec![tier(Tier::Joined, json!({"match_all": {}}))];
-        // The tiers of words are only for documents that the whole text does not identify.
+        // The tiers of words apply only to documents that the whole text does not identify.
         let mut identified = by_number(clauses);
         let is_number = any(identified.clone());
         if !clauses.by_symbol.is_empty() {
@@ -119,7 +119,7 @@ impl Matching {
     }
 }
 
-/// The score of a tier: the first ones have the largest.
+/// The score of a tier. The first tier has the largest.
 pub(super) fn score(place: usize) -> f64 {
     (Tier::ALL.len() - place) as f64
 }
@@ -130,17 +130,17 @@ pub(super) fn tier_of(score: f64) -> Option<Tier> {
     Some(Tier::ALL[place])
 }
 
-/// The documents of a condition, with the score of a tier.
+/// The documents that fulfil a condition, with the score of a tier.
 fn tier(tier: Tier, condition: Value) -> Value {
     json!({"constant_score": {"filter": condition, "boost": score(tier as usize)}})
 }
 
-/// The documents whose rank is from the first to before the second.
+/// The documents whose rank is in a range. The end of the range is excluded.
 pub(super) fn ranks((first, end): (u64, u64)) -> Value {
     json!({"range": {field::RANK: {"gte": first, "lt": end}}})
 }
 
-/// The conditions by which the whole text is a number of a document.
+/// The conditions for the whole text to be a number of a document.
 pub(super) fn by_number(clauses: &Clauses) -> Vec<Value> {
     let mut conditions = Vec::new();
     if !clauses.by_number.is_empty() {
@@ -150,7 +150,7 @@ pub(super) fn by_number(clauses: &Clauses) -> Vec<Value> {
     conditions
 }
 
-/// The conditions by which the whole text is an identifier of a document.
+/// The conditions for the whole text to be an identifier of a document.
 fn identified(clauses: &Clauses) -> Vec<Value> {
     let mut conditions = by_number(clauses);
     if !clauses.by_symbol.is_empty() {
@@ -159,7 +159,7 @@ fn identified(clauses: &Clauses) -> Vec<Value> {
     conditions
 }
 
-/// The conditions by which the whole text is the ticker, the name or a symbol of a document.
+/// The conditions for the whole text to be the ticker, the name or a symbol of a document.
 pub(super) fn exact(clauses: &Clauses, vocabulary: &Vocabulary) -> Vec<Value> {
     let with_code = |(keys, exch_code): &(Vec<String>, Option<Known>)| {
         let keys = terms(field::KEYS, keys);
@@ -175,8 +175,9 @@ pub(super) fn exact(clauses: &Clauses, vocabulary: &Vocabulary) -> Vec<Value> {
     conditions
 }
 
-/// The condition of the words; of none when there are no words. The alternatives differ only in the
-/// last word, which may be an exchange code instead, so that the others are said once.
+/// The condition of the words; it matches nothing if there are no words. The alternatives differ
+/// only in the last word, which may be an exchange code instead. So the other words are stated
+/// once.
 fn alternatives(clauses: &Clauses, vocabulary: &Vocabulary) -> (Option<Value>, bool) {
     let Some(((words, _), others)) = clauses.alternatives.split_first() else {
         return (None, false);

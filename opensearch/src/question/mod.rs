@@ -1,5 +1,5 @@
-//! The questions of `figdex-index`, asked of a generation in a cluster. Each answer is made of one
-//! generation: it asks the concrete index, not the alias.
+//! The questions of `figdex-index` to a generation in a cluster. Each answer is from one
+//! generation: the question goes to its index, not to the alias.
 
 mod facets;
 mod family;
@@ -25,15 +25,15 @@ use crate::error::Result;
 use crate::generation::Generation;
 use crate::schema::field;
 
-/// The time in which a question must be answered.
+/// The time limit of a question.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The most bytes of the answer to a question, for each of its rows and in all.
+/// The most bytes of an answer per row. `ANSWER_BYTES` is the most bytes in all.
 const ROW_BYTES: usize = 4 << 10;
 const ANSWER_BYTES: usize = 4 << 20;
 
-/// The line before each of several questions. A shard that fails must fail the question: a short
-/// list would be wrong.
+/// The line before each of several questions. If a shard fails, the question must fail: an
+/// incomplete list would be wrong.
 const QUESTION_HEADER: &[u8] =
     b"{\"allow_partial_search_results\":false,\"request_cache\":false}\n";
 
@@ -48,7 +48,7 @@ pub(crate) struct Found {
     pub(crate) aggregations: Value,
 }
 
-/// The shards that were asked. One that no node has is neither successful nor failed.
+/// The counts of the asked shards. A shard that is on no node is neither successful nor failed.
 #[derive(Deserialize)]
 struct Shards {
     total: u32,
@@ -63,7 +63,7 @@ pub(crate) struct Hits {
     pub(crate) hits: Vec<Document>,
 }
 
-/// The number of all matches, and whether it is exact or the least that it is.
+/// The number of all matches, and whether it is exact or a lower bound.
 #[derive(Default, Deserialize)]
 struct Total {
     value: u64,
@@ -75,7 +75,7 @@ pub(crate) struct Document {
     pub(crate) score: Option<f64>,
     #[serde(default)]
     fields: Fields,
-    /// The names of the conditions that it fulfils, when a question names some.
+    /// The names of the conditions that the document fulfils, if the question names conditions.
     #[serde(default)]
     matched_queries: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Found {
         !self.timed_out && failed == 0 && successful == total
     }
 
-    /// The number of all matches, as far as it was counted.
+    /// The number of all matches, exact or as far as it was counted.
     pub(crate) fn total(&self) -> u64 {
         self.hits.total.value
     }
@@ -112,7 +112,7 @@ impl Document {
 }
 
 impl Generation {
-    /// The answer to a question. `rows` is the most documents that it has.
+    /// The answer to a question. `rows` is the most documents that the answer has.
     pub(crate) async fn found(&self, body: &Value, rows: usize, id: Option<&str>) -> Result<Found> {
         let mut request = Request::search(&[&self.index, "_search"])
             .with("allow_partial_search_results", false)
@@ -130,8 +130,7 @@ impl Generation {
         }
     }
 
-    /// The answers to several questions, in their order. `rows` is the most documents that each of
-    /// them has.
+    /// The answers to several questions, in order. `rows` is the most documents of each answer.
     async fn several(&self, bodies: &[Value], rows: usize, id: Option<&str>) -> Result<Vec<Found>> {
         #[derive(Deserialize)]
         struct SeveralAnswers {
@@ -174,8 +173,8 @@ impl Generation {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// The FIGI of an instrument on a page, which must come after the one before it: a cluster that
-    /// repeats a page would be asked without end.
+    /// The FIGI of an instrument on a page. It must come after the previous FIGI: otherwise a
+    /// cluster that repeats a page would be asked without end.
     pub(crate) fn next_figi(&self, last: Option<Figi>, instrument: &Stored) -> Result<Figi> {
         let figi = instrument.row().figi();
         if last.is_some_and(|last| figi <= last) {
@@ -220,17 +219,17 @@ fn by_rank(query: Value, size: usize) -> Value {
     body
 }
 
-/// A FIGI as documents have it.
+/// A FIGI in the form that documents have.
 pub(crate) fn number(figi: Figi) -> Value {
     figi.to_u64().into()
 }
 
-/// All conditions together.
+/// All of the conditions together.
 fn all(conditions: Vec<Value>) -> Value {
     json!({"bool": {"filter": conditions}})
 }
 
-/// Any of the conditions; no document when there are none.
+/// Any of the conditions. Without conditions, no document matches.
 fn any(conditions: Vec<Value>) -> Value {
     if conditions.is_empty() {
         return json!({"match_none": {}});
@@ -238,7 +237,7 @@ fn any(conditions: Vec<Value>) -> Value {
     json!({"bool": {"should": conditions, "minimum_should_match": 1}})
 }
 
-/// One of the terms.
+/// A condition that a field has one of the terms.
 fn terms(field: &str, terms: &[impl serde::Serialize]) -> Value {
     json!({"terms": {field: terms}})
 }

@@ -75,7 +75,7 @@ impl Generation {
         corrections: CorrectionLookups,
         id: Option<&str>,
     ) -> Result<Vec<Resolution>> {
-        // Whether there is a row is enough to know.
+        // It is enough to know whether there is any row.
         let none = LookupBounds { each_max: 0, all_max: 0 };
         let corrected = self.lookup(corrections.lookups(), none, id).await?;
         let found: Vec<bool> = corrected.ranges.iter().map(Result::is_err).collect();

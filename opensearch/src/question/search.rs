@@ -14,8 +14,8 @@ use crate::generation::Generation;
 use crate::schema::field;
 
 impl Generation {
-    /// The first `hits_max` rows after `after` that match a search, in FIGI order, and the number
-    /// of all (contract 10.1). `id` is the id of the request, for the log of the cluster.
+    /// The first `hits_max` rows after `after` that match a search, in FIGI order, and the total
+    /// number (contract 10.1). `id` is the id of the request, for the log of the cluster.
     ///
     /// # Errors
     /// When the cluster does not answer.
@@ -61,7 +61,7 @@ impl Generation {
         let mut named = None;
         if !names.is_empty() {
             let mut bodies = names;
-            // Most words name no row, or one of the first page: then one call is enough.
+            // Usually a word names no row, or one on the first page. Then one call is enough.
             if after.is_none() {
                 bodies.push(self.page_of(&matching, None, after, hits_max));
             }
@@ -91,7 +91,8 @@ impl Generation {
         Ok((rows, Page { next, hits }))
     }
 
-    /// The question for a page and one row more. `named` is the FIGI of the row that the text names.
+    /// The question for a page and one more row. `named` is the FIGI of the row that the text
+    /// names.
     fn page_of(
         &self,
         matching: &Matching,
@@ -103,7 +104,7 @@ impl Generation {
         body["sort"] = json!([{"_score": "desc"}, {field::RANK: "asc"}, {field::FIGI: "asc"}]);
         if let Some(after) = after {
             let After { tier, rank, figi } = self.places.after(after);
-            // No FIGI is below 0: the page then begins with the first document of the rank.
+            // No FIGI is below 0, so the page then begins with the first document of the rank.
             let figi = figi.map_or(Value::from(-1), number);
             body["search_after"] = json!([score(tier), rank, figi]);
         }
@@ -126,7 +127,8 @@ impl Generation {
     pub(super) async fn matching(&self, search: &Search) -> Result<Matching> {
         let matching = Matching::of(search, self.vocabulary());
         if matching.is_cut {
-            // The words that fit into a question are nearly always enough to find nothing.
+            // If even the words that fit into a question find nothing, the left-out words do not
+            // matter. That is the usual case.
             let body = question(matching.query(Vec::new()), 1);
             if !self.found(&body, 1, None).await?.hits.hits.is_empty() {
                 return Err(CallError::TooManyWords.into());
@@ -135,7 +137,7 @@ impl Generation {
         Ok(matching)
     }
 
-    /// The row that a word alone names (contract 10.9), by the answers to [`names`].
+    /// The row that a one-word text names (contract 10.9), from the answers to [`names`].
     fn named(&self, matching: &Matching, found: Vec<Found>) -> Result<Option<Figi>> {
         let mut found = found.into_iter();
         let exact = found.next().map(|found| self.exact_ranks(found)).transpose()?.flatten();
@@ -150,7 +152,7 @@ impl Generation {
         Ok(named.map(|hit| rows.stored(hit).row().figi()))
     }
 
-    /// The ranks of the exact rows together; `None` when there is none.
+    /// A summary of the ranks of the exact rows; `None` when there are none.
     fn exact_ranks(&self, found: Found) -> Result<Option<ExactRanks>> {
         #[derive(Deserialize)]
         struct Numbers {
@@ -172,7 +174,7 @@ impl Generation {
         let Numbers { rank, importance, score } =
             Numbers::deserialize(found.aggregations).map_err(malformed)?;
         let found = rank.value.zip(importance.value).zip(score.value);
-        // Whole numbers that a double holds exactly.
+        // These are whole numbers that a double holds exactly.
         Ok(found.map(|((rank, importance), score)| ExactRanks {
             first: rank as u64,
             importance: importance as u16,
@@ -181,8 +183,8 @@ impl Generation {
     }
 }
 
-/// The questions that find the row which a word alone names (contract 10.9): for the ranks of the
-/// exact rows, and for the best listings. None for other texts.
+/// The questions that find the row that a one-word text names (contract 10.9): one for the ranks of
+/// the exact rows, and those for the best listings. Empty for other texts.
 fn names(matching: &Matching) -> Vec<Value> {
     let ranges = &matching.clauses().best_listings;
     let Some(exact) = matching.exact().filter(|_| !ranges.is_empty()) else { return Vec::new() };
@@ -201,8 +203,8 @@ fn names(matching: &Matching) -> Vec<Value> {
     [exact].into_iter().chain(listings).collect()
 }
 
-/// The first rows of a search, with the row that the text names in its place; `None` when it is not
-/// among them. They were found as if the text named no row.
+/// The first rows of a search, with the named row moved to its place. `None` if it is not among
+/// them. The rows were found as if the text named no row.
 fn with_named(mut rows: Vec<(Tier, Stored)>, named: Option<Figi>) -> Option<Vec<(Tier, Stored)>> {
     let Some(named) = named else { return Some(rows) };
     let place = rows.iter().position(|(_, stored)| stored.row().figi() == named)?;

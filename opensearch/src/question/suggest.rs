@@ -1,6 +1,6 @@
-//! Guesses at what a person means who is still typing (contract 16.1). The documents that may be
-//! meant are found with prefixes and typos, and scored by the same code as rows of a local index;
-//! they may differ from those that it would find.
+//! Guesses at the meaning of an unfinished text (contract 16.1). Documents that may be meant are
+//! found by prefixes and typos, and scored by the same code as rows of a local index. They may
+//! differ from the rows that a local index would find.
 
 use std::collections::HashSet;
 
@@ -17,17 +17,17 @@ use crate::error::Result;
 use crate::generation::Generation;
 use crate::schema::field;
 
-/// The terms that a text with typos may stand for.
+/// The most terms that a text with typos may stand for.
 const EXPANSIONS_MAX: usize = 50;
 
-/// The typed words that any document has.
+/// The typed words that occur in any document.
 #[derive(Default)]
 struct Held {
-    /// The words that are terms.
+    /// The words that are whole terms.
     terms: HashSet<String>,
-    /// The words that begin a term.
+    /// The words that are beginnings of terms.
     beginnings: HashSet<String>,
-    /// The words that are among the short beginnings of a document.
+    /// The words that are short beginnings of a document.
     listed: HashSet<String>,
 }
 
@@ -47,8 +47,8 @@ impl Generation {
         let mut rows = Fetched::default();
         let mut candidates = Candidates::new(question, vocabulary);
         let mut guesses = Guesses::new(question, vocabulary);
-        // The plain interpretations are asked for together with the whole text, since they depend on
-        // no answer.
+        // The plain interpretations depend on no answer, so they are asked together with the whole
+        // text.
         let mut stage = guesses.next(0, limit, |_, _| false);
         let plain = stage.as_deref().unwrap_or_default();
         let held =
@@ -57,7 +57,8 @@ impl Generation {
             true => held.beginnings.contains(text),
             false => held.terms.contains(text),
         };
-        // Of the plain ones, only a short beginning that no document lists is asked for again.
+        // Of the plain interpretations, only one with a short beginning that no document lists is
+        // asked again.
         let is_other = |meant: &Interpretation| {
             is_open(meant, question, Some(&held)) != is_open(meant, question, None)
         };
@@ -81,7 +82,7 @@ impl Generation {
         let counts: Vec<Value> = keys.iter().flatten().map(|key| count(field::KEYS, key)).collect();
         let mut counts = self.several(&counts, 0, id).await?.into_iter();
         let suggestions = best.into_iter().zip(keys).map(|((hit, matched), key)| {
-            // A row without a security is alone.
+            // A row without a security counts as one listing.
             let listings = key.and_then(|_| counts.next()).map_or(1, |found| found.total());
             Suggestion { hit, listings: listings as usize, matched }
         });
@@ -89,8 +90,8 @@ impl Generation {
         Ok((rows, suggestions))
     }
 
-    /// Adds the documents that the whole text identifies, and those of some interpretations of it.
-    /// Returns which of the typed words any document has.
+    /// Adds the documents that the whole text identifies, and those of some interpretations.
+    /// Returns the typed words that occur in any document.
     async fn whole_text(
         &self,
         question: &Suggest,
@@ -154,7 +155,7 @@ impl Generation {
         Ok(held)
     }
 
-    /// Adds the first documents that fit, at most [`Interpretation::ROWS_MAX`].
+    /// Adds the first documents that fit, up to [`Interpretation::ROWS_MAX`].
     fn add(
         &self,
         found: &Found,
@@ -173,8 +174,8 @@ impl Generation {
         Ok(())
     }
 
-    /// The question for the documents of an interpretation. Without `held` it is not known yet which
-    /// of the words any document has.
+    /// The question for the documents of an interpretation. Without `held`, it is not yet known
+    /// which of the words occur in any document.
     fn body_of(&self, meant: &Interpretation, question: &Suggest, held: Option<&Held>) -> Value {
         let mut conditions = conditions(&question.filters, self.vocabulary());
         conditions.extend(self.words(meant, is_open(meant, question, held)));
@@ -204,7 +205,8 @@ impl Generation {
         conditions
     }
 
-    /// The ways in which a document may hold a typed word, as a beginning only if that is wanted.
+    /// The ways in which a document may hold a typed word. Beginnings are included only if
+    /// `as_beginning`.
     fn ways(&self, word: &TypedWord<'_>, as_beginning: bool) -> Vec<Value> {
         let mut ways = vec![one_word(&word.terms)];
         if !word.equivalents.is_empty() {
@@ -218,7 +220,7 @@ impl Generation {
             if let Some(pattern) = pattern.filter(|_| word.is_beginning && as_beginning) {
                 ways.push(json!({"regexp": {field::WORDS: {
                     "value": pattern,
-                    // Letters stand for themselves, and nothing else has a meaning.
+                    // Letters stand for themselves, and no other character has a meaning.
                     "flags": "NONE",
                 }}}));
             }
@@ -233,8 +235,9 @@ impl Generation {
     }
 }
 
-/// Whether any term may begin with the only word of an interpretation, which is short: few documents
-/// pass the filters, or none lists it. Until that is known, one is taken to list it.
+/// Whether any term may begin with the only word of an interpretation, which is short. This is so
+/// if there are filters, or if no document lists the word. Until that is known, some document is
+/// assumed to list it.
 fn is_open(meant: &Interpretation, question: &Suggest, held: Option<&Held>) -> bool {
     let is_alone = meant.words().count() == 1;
     let is_listed = |beginning| held.is_none_or(|held| held.listed.contains(beginning));
@@ -249,7 +252,7 @@ fn count(field: &str, term: &str) -> Value {
     body
 }
 
-/// A question for the number of documents of a query, as far as it matters.
+/// A question for the number of documents of a query. Counts no further than `up_to`.
 fn counted(query: Value, up_to: usize) -> Value {
     json!({"query": query, "size": 0, "track_total_hits": up_to})
 }

@@ -1,10 +1,10 @@
-//! Terms whose beginning is near to a text, as a regular expression of Lucene. Its fuzzy queries
-//! compare whole terms only, and a person who is still typing has typed no whole term.
+//! Regular expressions of Lucene for terms whose beginning is similar to a text. Lucene's fuzzy
+//! queries compare only whole terms, and an unfinished text is not a whole term.
 
 use crate::schema::PATTERN_CHARS_MAX;
 
-/// The expression for terms that begin with a text in which up to `typos` letters are too many, too
-/// few or wrong, or two neighbours are swapped; `None` when it would be too long.
+/// The expression for terms that begin with a text with up to `typos` typos: an extra, missing or
+/// wrong letter, or two swapped neighbours. `None` if the expression would be too long.
 pub(super) fn beginning(text: &str, typos: usize) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();
     let mut pattern = String::new();
@@ -13,7 +13,7 @@ pub(super) fn beginning(text: &str, typos: usize) -> Option<String> {
     (pattern.chars().count() <= PATTERN_CHARS_MAX).then_some(pattern)
 }
 
-/// Appends the expression for texts that are near to the letters.
+/// Appends the expression for texts that are similar to the letters.
 fn near(letters: &[char], typos: usize, pattern: &mut String) {
     if pattern.len() > 4 * PATTERN_CHARS_MAX {
         return;
@@ -26,10 +26,10 @@ fn near(letters: &[char], typos: usize, pattern: &mut String) {
     pattern.push('(');
     push(*first, pattern);
     near(rest, typos, pattern);
-    // The first letter is wrong, or too many.
+    // The first letter is wrong or extra.
     pattern.push_str("|.?");
     near(rest, typos - 1, pattern);
-    // One is missing before it.
+    // A letter is missing before the first one.
     pattern.push_str("|.");
     near(letters, typos - 1, pattern);
     if let [second, rest @ ..] = rest {

@@ -1,6 +1,6 @@
-//! The keys file and its changes by `figdex keys`. It is TOML, with a table for each key that
-//! has the key's hash, never the key. A change replaces the whole file by a rename, under a lock:
-//! readers see the old state or the new one, and concurrent changes are all kept.
+//! The keys file and its changes by `figdex keys`. It is TOML with a table for each key, which
+//! holds the key's hash, never the key. A change replaces the whole file by a rename, under a lock.
+//! So readers see the old state or the new one, and no concurrent change is lost.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::digest_of;
 use crate::callers::Digest;
 
-/// The beginning of every key, by which tools that look for leaked secrets find it.
+/// The beginning of every key. Tools that look for leaked secrets recognise keys by it.
 const PREFIX: &str = "fdx_";
 
 /// The maximum length of a key's name, in bytes.
@@ -33,9 +33,9 @@ const HEAD: &str = "# Keys of figdex, as SHA-256 hashes. The keys themselves are
 /// An entry of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The name that the operator gave it; unique in a file.
+    /// The name from the operator, unique in a file.
     pub name: String,
-    /// When it was added.
+    /// The time when the key was added.
     pub created: Timestamp,
     pub(super) digest: Digest,
 }
@@ -102,8 +102,8 @@ pub enum KeysError {
     Random(getrandom::Error),
 }
 
-/// A warning when other users may read the keys file, or change it: its path, its mode, and what to
-/// do. `None` when they may not, or the file cannot be looked at.
+/// A warning if other users may read or change the keys file: its path, its mode, and the remedy.
+/// `None` if they may not, or if the file cannot be examined.
 pub fn shared(file: &Path) -> Option<String> {
     let mode = fs::metadata(file).ok()?.permissions().mode() & 0o777;
     let may = match mode {
@@ -134,7 +134,7 @@ pub fn list(file: &Path) -> Result<Vec<Key>, KeysError> {
 }
 
 /// Adds a key of this name, and creates the file if it does not exist. Returns the key, which
-/// cannot be found out later.
+/// cannot be recovered later.
 ///
 /// # Errors
 /// When a key of this name exists, or the file cannot be read or written.
@@ -154,7 +154,7 @@ pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
         if keys.iter().any(|key| key.name == name) {
             return Err(KeysError::NameTaken(name.to_owned(), file.to_owned()));
         }
-        // Whole seconds: a person reads them.
+        // Whole seconds, because people read the time.
         let created = Timestamp::now();
         let created = created.round(Unit::Second).unwrap_or(created);
         let digest = digest_of(text.as_bytes());
@@ -182,13 +182,13 @@ pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
     })
 }
 
-/// The files that a change of a keys file writes: the keys file, its lock file, and the new file
-/// before it is renamed.
+/// The files that a change of a keys file writes: the keys file, its lock file, and the temporary
+/// file that becomes the new keys file.
 ///
 /// # Errors
-/// When the target of a symbolic link cannot be found out.
+/// When the target of a symbolic link cannot be determined.
 pub fn written(file: &Path) -> Result<[PathBuf; 3], KeysError> {
-    // A link keeps pointing at the file that is replaced.
+    // A link must keep pointing at the keys file, so its target is replaced.
     let file = match file.canonicalize() {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => file.to_owned(),
@@ -202,8 +202,8 @@ pub fn written(file: &Path) -> Result<[PathBuf; 3], KeysError> {
     Ok([file, lock, new])
 }
 
-/// The owner and the mode of the file after a change: those that it has. A new one that root makes
-/// belongs to the owner of its folder.
+/// The owner and the mode of the file after a change. They stay as they are. A new file that root
+/// creates gets the owner of its folder.
 fn owner_and_mode(file: &Path) -> Result<(Option<Owner>, u32), KeysError> {
     match fs::metadata(file) {
         Ok(found) => {
@@ -222,16 +222,17 @@ fn lock_file(path: &Path, owner: Option<Owner>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).mode(MODE).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     match options.clone().create_new(true).open(path) {
-        // Given away only when it is certainly new: another name of a file of root would be too.
+        // The owner is changed only for a file that is certainly new. Otherwise the name could be a
+        // link to another file of root, whose owner would change too.
         Ok(lock) => owner.map_or(Ok(()), |owner| owner.take(&lock)).map(|()| lock),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
         Err(error) => Err(error),
     }
 }
 
-/// Replaces the keys of the file by those that `change` returns. Concurrent changes wait for each
-/// other at a lock file next to it. The lock file stays: if it were removed, a third process could
-/// create and lock another one while a second still waits for the first.
+/// Replaces the keys of the file by the result of `change`. A lock file next to it orders
+/// concurrent changes. The lock file is not removed: otherwise a third process could create and
+/// lock a new one while a second process still waits for the old one.
 fn change(
     file: &Path,
     change: impl FnOnce(Result<Vec<Key>, KeysError>) -> Result<Vec<Key>, KeysError>,
@@ -245,7 +246,7 @@ fn change(
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    // A device reads as a file without keys, and the rename would replace it.
+    // A device would read as a file without keys, and the rename would replace it.
     if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
         let fault = "it is not a regular file; name another file";
         return Err(KeysError::Broken(file.clone(), fault.to_owned()));
@@ -253,14 +254,14 @@ fn change(
     let (owner, mode) = owner_and_mode(file)?;
     let lock = lock_file(lock_path, owner).map_err(io(lock_path))?;
     while let Err(error) = lock.lock() {
-        // Only a signal interrupts the wait.
+        // Only a signal interrupts this wait; any other error is real.
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(io(lock_path)(error));
         }
     }
 
     let keys = list(file);
-    // An empty file of settings, or one of comments only, reads as a file without keys.
+    // A file of settings that is empty or has only comments reads as a file without keys.
     if matches!(&keys, Ok(keys) if keys.is_empty()) {
         let text = fs::read_to_string(file).map_err(io(file))?;
         if !text.trim().is_empty() && !text.starts_with(HEAD) {
@@ -270,7 +271,7 @@ fn change(
     }
     let keys = change(keys)?;
     let mut options = OpenOptions::new();
-    // A file of that name may be left from an earlier change. It is removed, not written: it may
+    // An earlier change may have left a file of that name. It is removed, not overwritten: it may
     // be a link to another file.
     options.write(true).create_new(true).mode(MODE);
     let write = || {
@@ -286,7 +287,7 @@ fn change(
         fs::rename(new_path, file)
     };
     write().map_err(|error| {
-        // The next change removes it as well.
+        // If this fails, the next change removes the file.
         let _ = fs::remove_file(new_path);
         io(new_path)(error)
     })?;

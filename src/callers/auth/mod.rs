@@ -21,11 +21,11 @@ use crate::callers::error::ApiError;
 use crate::callers::{Digest, KeyId};
 use crate::seen::Seen;
 
-/// The headers that may carry a key: the contract's, and that of the public service, which its
-/// clients send.
+/// The headers that may carry a key: that of the contract, and that of the public service, which
+/// clients of that service send.
 pub const HEADERS: [&str; 2] = ["x-service-apikey", "x-openfigi-apikey"];
 
-/// The time between two looks at the keys file for a change.
+/// The time between two checks whether the keys file has changed.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
 /// The keys that are valid now.
@@ -36,10 +36,10 @@ pub struct KeyRing {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// The keys file; without one there are no keys.
+    /// The keys file; `None` when there are no keys.
     file: Option<PathBuf>,
     keys: HashMap<KeyId, Arc<ValidKey>>,
-    /// Whether the file could not be used at the last look.
+    /// Whether the file could not be used at the last check.
     is_refused: bool,
     /// The file as it was at the last look, whether it was valid or not; `None` if it was
     /// gone.
@@ -63,7 +63,7 @@ pub struct ValidKey {
 pub(crate) struct KeyUse {
     pub(crate) name: String,
     pub(crate) requests: u64,
-    /// In seconds since 1970; `None` before the first request.
+    /// The time of the last request, in seconds since 1970; `None` before the first.
     pub(crate) last_used: Option<u64>,
 }
 
@@ -104,14 +104,14 @@ impl KeyRing {
         self.held.read().file.clone()
     }
 
-    /// Whether the file cannot be used, so that the keys from before its last change stay valid;
-    /// `None` without a file.
+    /// Whether the file cannot be used now, so that the keys from before its last change stay
+    /// valid; `None` without a file.
     pub(crate) fn is_refused(&self) -> Option<bool> {
         let held = self.held.read();
         held.file.as_ref().map(|_| held.is_refused)
     }
 
-    /// Replaces the keys and their file by those of another ring, which is left empty.
+    /// Takes the keys and the file of another ring. The other ring is left empty.
     pub fn replace(&self, other: &Self) {
         let mut held = std::mem::take(&mut *other.held.write());
         let mut before = self.held.write();
@@ -121,8 +121,8 @@ impl KeyRing {
         self.warn_if_shared();
     }
 
-    /// Warns when others than the owner of the keys file may read it. It is not refused: secrets that
-    /// an orchestrator mounts may have such a mode.
+    /// Warns if users other than the owner may read the keys file. The file is used anyway: secrets
+    /// that an orchestrator mounts may have such a mode.
     pub(crate) fn warn_if_shared(&self) {
         let Some(warning) = self.file().and_then(|file| file::shared(&file)) else { return };
         tracing::warn!("{warning}");
@@ -155,7 +155,7 @@ impl KeyRing {
         let keys = valid_keys(&file);
         let mut held = self.held.write();
         if held.file.as_ref() != Some(&file) {
-            // The ring was given another file in the meantime.
+            // The ring has got another file in the meantime.
             return;
         }
         match keys {
@@ -181,7 +181,7 @@ impl KeyRing {
         loop {
             tokio::time::sleep(WATCH_PERIOD).await;
             let Some(ring) = ring.upgrade() else { return };
-            // The file may be on a network; no request may wait for it.
+            // The file may be on a network. No request may wait for it.
             if tokio::task::spawn_blocking(move || ring.refresh()).await.is_err() {
                 tracing::error!("checking the keys file for changes failed");
             }
@@ -204,9 +204,9 @@ impl KeyRing {
         }
         let digest = digest_of(key);
         let id = KeyId::of_digest(&digest);
-        // The time of the map's lookup reveals at most the first bits of a hash that the caller
-        // can compute anyway, and nothing of a key. The hashes are compared in constant time,
-        // also when the key is unknown.
+        // The time of the map's lookup reveals at most the first bits of a hash that the caller can
+        // compute anyway, and nothing of a key. The full hashes are compared in constant time, even
+        // for an unknown key.
         let held = self.held.read();
         let known = held.keys.get(&id);
         let same = known.map_or(&[0; 32], |key| &key.digest).ct_eq(&digest);
@@ -230,7 +230,7 @@ fn valid_keys(file: &Path) -> Result<HashMap<KeyId, Arc<ValidKey>>, KeysError> {
 }
 
 impl Held {
-    /// Keeps the counts of the keys that were held before, under the same name.
+    /// Keeps the counts of keys that exist before and after, by name.
     fn keep_uses(&mut self, before: &Self) {
         for (id, key) in &mut self.keys {
             let same = |old: &&Arc<ValidKey>| old.digest == key.digest && old.name == key.name;

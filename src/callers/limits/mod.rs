@@ -1,5 +1,5 @@
 //! Limits on one request, and on the rate of a caller's requests (contract 14). The rates are the
-//! table of the contract; an operator changes its figures, never its lines. [`Limiter`] counts.
+//! table of the contract. An operator can change its figures but not its lines. [`Limiter`] counts.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ pub use self::standing::Standing;
 pub(crate) use self::tally::Tally;
 use crate::callers::version::Version;
 
-/// The default maximum of mapping jobs in a request without a key: 10, since existing clients send
-/// as many (contract 14.1).
+/// The default maximum of mapping jobs in a request without a key: 10, because existing clients
+/// send that many (contract 14.1).
 pub const JOBS_MAX: usize = 10;
 
 /// The default maximum of mapping jobs in a request with a key.
@@ -27,13 +27,13 @@ pub const LIST_JOBS_MAX: usize = 1_000;
 /// The default maximum of jobs in a list with a key.
 pub const LIST_JOBS_MAX_WITH_KEY: usize = 10_000;
 
-/// The maximum number of rows that the jobs of one list may find together. A list keeps only the
-/// candidates of a job, so that the rows bound its work and not its memory.
+/// The maximum number of rows that the jobs of one list may find together. It bounds the work of a
+/// list, not its memory: a list keeps only the candidates of a job.
 pub const LIST_ROWS_MAX: usize = 2_000_000;
 
 /// The highest maximum of mapping jobs in one request that an operator can set. All jobs of a
-/// request are kept in memory, at up to half a kilobyte each, before the first is answered: a wrong
-/// value in the last one refuses the whole request.
+/// request are in memory, at up to half a kilobyte each, before the first is answered: a wrong
+/// value in the last job refuses the whole request.
 pub const JOBS_MOST: usize = 10_000;
 
 /// The maximum number of instruments that one mapping job may find.
@@ -42,20 +42,20 @@ pub const JOB_ROWS_MAX: usize = 15_000;
 /// The maximum number of rows in the answer to one request, over all its jobs.
 pub const REQUEST_ROWS_MAX: usize = 200_000;
 
-/// The default maximum of bytes in the body of a request: about fifteen times the size of a
-/// hundred jobs with every property, which have about 700 bytes each.
+/// The default maximum of bytes in the body of a request: about fifteen times the size of a hundred
+/// jobs with every property, at about 700 bytes each.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// The maximum size of the body of a search or filter that is parsed and checked on one of the
-/// serving threads, in bytes, which takes at most 0.3 ms. A larger body is heavy work
-/// (`capacity::pool`). Mapping requests and lists charge their bodies to their meter.
+/// The maximum size, in bytes, of a search or filter body that is parsed and checked on a serving
+/// thread. That takes at most 0.3 ms. A larger body is heavy work (`capacity::pool`). Mapping
+/// requests and lists charge their bodies to their meter.
 pub const INLINE_BODY_BYTES_MAX: usize = 64 << 10;
 
 /// The units of work of writing a row, on the meter of an answer (`figdex_index::Meter`): 0.4 to
-/// 0.9 µs (engine 5). So a serving thread writes up to four hundred.
+/// 0.9 µs (engine 5). So a serving thread writes up to four hundred rows.
 pub(crate) const ROW_UNITS: u64 = 60;
 
-/// The units of work of parsing a body, before anything in it has a meaning.
+/// The units of work of parsing a body, without interpreting it.
 pub(crate) fn units_of_body(body: &[u8]) -> u64 {
     body.len() as u64 / 3
 }
@@ -68,8 +68,8 @@ pub const BODIES_BYTES_MAX: usize = 256 << 20;
 /// refused with a 503. The largest, of [`REQUEST_ROWS_MAX`] rows, has about 60 MB.
 pub const ANSWERS_BYTES_MAX: usize = 512 << 20;
 
-/// The most memory of one answer, in bytes: with everything else that a request holds it stays
-/// within 96 MB. The answers to mapping requests of [`REQUEST_ROWS_MAX`] rows fit; lists can ask for
+/// The most memory of one answer, in bytes. With everything else that a request holds, it stays
+/// within 96 MB. Answers to mapping requests of [`REQUEST_ROWS_MAX`] rows fit; lists can ask for
 /// more. A larger answer is refused as too large (contract 14.18).
 pub const ANSWER_BYTES_MAX: usize = 80 << 20;
 
@@ -79,8 +79,8 @@ pub const PAGE_ROWS_MAX: usize = 100;
 /// The maximum number of pages of one query; with [`PAGE_ROWS_MAX`], the contract's 15,000 results.
 pub const PAGES_MAX: u8 = 150;
 
-/// The maximum number of values of an enum-like property in a search or filter request: more than
-/// a person chooses, and few enough that it is cheap to look a row up in the bitmap of each.
+/// The maximum number of values of an enum-like property in a search or filter request: more than a
+/// person chooses, and few enough that looking a row up in the bitmap of each is cheap.
 pub const ENUM_VALUES_MAX: usize = 100;
 
 /// The limits on one request. Like the rates, they may change while the server runs.
@@ -126,7 +126,7 @@ pub enum Span {
 }
 
 impl Span {
-    /// All spans; the place of a span is its place among a caller's windows.
+    /// All spans. The place of a span here is also its place among a caller's windows.
     pub const ALL: [Self; 6] =
         [Self::Total, Self::Mapping, Self::Search, Self::Jobs, Self::Suggest, Self::Page];
 
@@ -142,8 +142,8 @@ impl Span {
         }
     }
 
-    /// Whether its window belongs to an address and to no version, with a key or without. The
-    /// window is kept among those of v3.
+    /// Whether its window belongs to an address and to no version, with a key or without. Such a
+    /// window is kept with those of v3.
     pub fn is_of_address(self) -> bool {
         matches!(self, Self::Suggest | Self::Page)
     }
@@ -152,9 +152,9 @@ impl Span {
 /// One line of the table of rates. A rate of `None` limits nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The version that it applies to. Versions have separate windows.
+    /// The version that the line applies to. Versions have separate windows.
     pub version: Version,
-    /// The requests or jobs that it counts.
+    /// The requests or jobs that the line counts.
     pub span: Span,
     /// The rate for a caller without a key.
     pub without_key: Option<Rate>,
@@ -185,9 +185,9 @@ impl Rates {
         line(Version::V1, Span::Jobs, (25, 60), (25_000, 60)),
     ];
 
-    /// The rate of `/suggest` for an address: ten a second, for a person who types. The key of a
-    /// caller plays no part, so `with_key` is never used. A line must have a version; this one is
-    /// among those of v3.
+    /// The rate of `/suggest` for an address: ten a second, for a person who types. A key makes no
+    /// difference, so `with_key` is never used. A line must have a version, so this one is kept
+    /// with those of v3.
     pub const SUGGEST: Line = line(Version::V3, Span::Suggest, (600, 60), (600, 60));
 
     /// The rate of the page's requests for an address: that of a person who clicks.
@@ -219,7 +219,7 @@ const fn line(version: Version, span: Span, without_key: (u32, u64), with_key: (
     }
 }
 
-/// The time that heavy work may wait for a thread before the answer is a 503.
+/// The time that heavy work may wait for a thread. After it the answer is a 503.
 pub(crate) const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The default time in which a client must send the body of a request.

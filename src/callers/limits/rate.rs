@@ -1,11 +1,11 @@
-//! Rates, as the operator writes them: `25/60s`.
+//! Rates in the notation of operators: `25/60s`.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest window, in seconds. A limit over more than a day is a quota, which should survive
-/// a restart; windows do not.
+/// The longest window, in seconds. A limit over more than a day is a quota, which would have to
+/// survive a restart; windows do not.
 const WINDOW_SECONDS_MAX: u64 = 24 * 60 * 60;
 
 /// A maximum number of requests, or of jobs, in a window of time.

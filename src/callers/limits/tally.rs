@@ -1,5 +1,5 @@
-//! Counts of something that addresses hold, such as connections or bytes: no address may
-//! hold more than a bound, and no wide IPv6 network more than a few times that.
+//! Counts of things that addresses hold, such as connections or bytes. No address may hold more
+//! than a bound, and no wide IPv6 network more than a few times the bound.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,9 +7,9 @@ use std::net::Ipv6Addr;
 
 use crate::callers::Caller;
 
-/// The bound of a wide IPv6 network, as a multiple of the bound of one address. Several
-/// subscribers may share such a network, and one of them may own it: without this bound its
-/// owner would count as 65,536 addresses.
+/// The bound of a wide IPv6 network, as a multiple of the bound of one address. Several subscribers
+/// may share such a network, or one may own it. Without this bound, its owner would count as 65,536
+/// addresses.
 const WIDE_NETWORK_PARTS: usize = 4;
 
 /// The counts of all callers that hold anything.
@@ -20,9 +20,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds to the count of a caller, and of the wide network that it is in; returns `false`,
-    /// and adds nothing, when the caller would have more than `max`, or its network more
-    /// than four times as much.
+    /// Adds to the count of a caller and of its wide network. Returns `false`, and adds nothing, if
+    /// the caller would have more than `max`, or its network more than four times `max`.
     #[must_use]
     pub(crate) fn add(&mut self, caller: Caller, more: usize, max: usize) -> bool {
         let network = caller.wide_network();
@@ -41,7 +40,7 @@ impl Tally {
         true
     }
 
-    /// Takes back a part of what was added. A caller that holds nothing is forgotten.
+    /// Subtracts from the counts. A caller that holds nothing is forgotten.
     pub(crate) fn remove(&mut self, caller: Caller, less: usize) {
         remove(&mut self.callers, caller, less);
         if let Some(network) = caller.wide_network() {

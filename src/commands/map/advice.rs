@@ -1,5 +1,5 @@
-//! The advice about ambiguous rows at the end: the option that would decide them, when one would.
-//! Steps are tried with the first ambiguous identifiers; nothing is chosen by them.
+//! The advice about ambiguous rows at the end: the option that would decide them, if there is one.
+//! Steps are tried on the first ambiguous identifiers; they choose nothing.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use super::quoted;
 use super::report::Counts;
 use crate::config::map::{Many, MapFlags};
 
-/// The most identifiers with which steps are tried.
+/// The most identifiers that steps are tried on.
 const TRIED_MAX: usize = 100;
 
-/// The most exchange codes that are listed.
+/// The most exchange codes that the advice lists.
 const CODES_MAX: usize = 6;
 
 /// The first ambiguous identifiers of a run.
@@ -28,7 +28,7 @@ pub(super) struct Undecided(Mutex<First>);
 struct First {
     /// Identifiers with several rows.
     listings: Vec<Asked<'static>>,
-    /// The readings of the first text that several readings find.
+    /// The readings of the first text whose readings disagree.
     readings: Vec<IdType>,
 }
 
@@ -60,7 +60,7 @@ impl Undecided {
     ) -> Vec<String> {
         let First { listings, readings } = self.0.into_inner();
         let mut lines = Vec::new();
-        // With all rows written, nothing has to be decided.
+        // If all rows are written, nothing has to be decided.
         let has_listings = !listings.is_empty() && flags.many != Many::All;
         if has_listings {
             let rows = of_rows(counts.ambiguous() - counts.with_several_readings());
@@ -102,8 +102,8 @@ fn step<A: Answerer>(answerer: &A, flags: &MapFlags, listings: &[Asked<'_>]) -> 
         steps.push("composite".to_owned());
         added.push("--prefer composite".to_owned());
     }
-    // A server counts questions in its rate limit, so that it is not asked for advice. An index
-    // that fails now has answered all rows: they are worth more than the advice.
+    // A server counts questions in its rate limit, so it is not asked for advice. An index that
+    // fails now has already answered all rows; they are worth more than the advice.
     let Ok(Some(tried)) = answerer.try_steps(listings, &steps) else { return STATED.to_owned() };
     if !added.is_empty() {
         decided = resolved(&tried);
@@ -149,7 +149,7 @@ fn resolved<R>(answers: &[Answer<R>]) -> usize {
     statuses.filter(|status| matches!(status, Status::Resolved(_))).count()
 }
 
-/// The exchange codes of the candidates, those of most identifiers first.
+/// The exchange codes of the candidates. The codes of the most identifiers come first.
 fn codes_of<A: Answerer>(answerer: &A, answers: &[Answer<A::Row>]) -> Vec<String> {
     let mut codes: Vec<(String, usize)> = Vec::new();
     let mut places = HashMap::new();
@@ -170,7 +170,7 @@ fn codes_of<A: Answerer>(answerer: &A, answers: &[Answer<A::Row>]) -> Vec<String
             }
         }
     }
-    // A stable sort: among equals the order of a search is kept.
+    // A stable sort: equally frequent codes stay in the order of a search.
     codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     codes.into_iter().map(|(code, _)| code).collect()
 }

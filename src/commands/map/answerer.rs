@@ -28,27 +28,27 @@ pub(super) enum AskedAs {
 
 /// An index or a server that resolves identifiers.
 pub(super) trait Answerer: Sync {
-    /// A row that it found.
+    /// A found row.
     type Row;
 
-    /// The values that properties may have. A server is asked only for the properties that the
+    /// The values that properties may have. For a server, only those of the properties that the
     /// command uses.
     fn vocabulary(&self) -> &Vocabulary;
 
-    /// The generation of the index; `None` for a server that was not asked.
+    /// The generation of the index; `None` for a server before its first answer.
     fn generation(&self) -> Option<u64>;
 
     /// The answers, in the order of the questions.
     ///
     /// # Errors
-    /// When a server cannot be asked.
+    /// When the server cannot be reached.
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Self::Row>>>;
 
-    /// The answers with other steps, and with all candidates of an ambiguous identifier; `None`
-    /// from a server, in whose rate limit the question would count.
+    /// The answers with other steps, and with all candidates of an ambiguous identifier. A server
+    /// gives `None`: the question would count in its rate limit.
     ///
     /// # Errors
-    /// When the index cannot be asked, or does not know a value of a step.
+    /// When the index cannot answer, or does not know a value of a step.
     fn try_steps(
         &self,
         _asked: &[Asked<'_>],
@@ -57,19 +57,20 @@ pub(super) trait Answerer: Sync {
         Ok(None)
     }
 
-    /// Appends a field of a row, escaped as inside a JSON string. `false` when the row has none.
+    /// Appends a field of a row, escaped as inside a JSON string. Returns `false` if the row does
+    /// not have the field.
     fn field(&self, row: &Self::Row, field: Field, out: &mut Vec<u8>) -> bool;
 }
 
 /// The answer to one question.
 pub(super) struct Answer<R> {
-    /// The status and its reason. Its hits are in `rows`.
+    /// The status and its reason. `rows` has the rows of its hits.
     pub(super) resolution: Resolution,
-    /// The row that is meant, or the candidates when they are asked for.
+    /// The row that is meant, or the candidates if they are requested.
     pub(super) rows: Vec<R>,
 }
 
-/// Whether readings of a text find different securities, between which no step chooses.
+/// Whether readings of a text find different securities. No step chooses between these.
 pub(super) fn has_several_readings(resolution: &Resolution) -> bool {
     resolution.id_types.len() > 1
 }

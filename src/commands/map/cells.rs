@@ -6,13 +6,13 @@ use figdex_ingest::table::{RawCell, RowBytes};
 
 use crate::wire::cell;
 
-/// Appends a cell, in quotes if it needs them. With `guards`, a formula gets an apostrophe.
+/// Appends a cell, in quotes if needed. With `guards`, a formula gets an apostrophe.
 pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<u8>) {
     let guard: &[u8] = if guards && is_formula(text) { b"'" } else { b"" };
     cell::push_cell(text, delimiter, guard, out);
 }
 
-/// Appends the cells of a row of delimited text. Without a formula among them it is copied.
+/// Appends the cells of a row of delimited text. A row without a formula is copied.
 pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) {
     let cells = (0..row.cells()).map(|column| match row.cell(column) {
         RawCell::Text(text) | RawCell::Number(text) => text,
@@ -48,7 +48,7 @@ pub(super) fn push_json(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).ok();
 }
 
-/// A text that is escaped as inside a JSON string, without the escapes.
+/// The plain text of the inside of a JSON string.
 pub(super) fn unescaped(json: &[u8]) -> Cow<'_, [u8]> {
     if !json.contains(&b'\\') {
         return Cow::Borrowed(json);

@@ -13,7 +13,7 @@ use super::answerer::{Answer, Answerer, Asked};
 use super::wanted::Wanted;
 use crate::config::map::MapFlags;
 
-/// The most calls at the same time: those of all threads that map.
+/// The most calls at the same time, over all mapping threads.
 const CALLS_MAX: usize = 16;
 
 /// A generation in a cluster, and the runtime of the calls to it.
@@ -23,7 +23,7 @@ pub(super) struct InCluster {
     wanted: Wanted,
 }
 
-/// A row, among those that were fetched with it.
+/// A row, as its place among the rows that were fetched with it.
 pub(super) struct FetchedRow {
     rows: Arc<Fetched>,
     hit: Hit,

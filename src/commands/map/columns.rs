@@ -1,4 +1,4 @@
-//! The columns of a table: which of them identify its rows, and how the heading is read.
+//! The columns of a table: finds the columns that identify its rows, and its heading.
 
 use std::borrow::Cow;
 
@@ -16,29 +16,29 @@ pub(super) struct Identifier {
     pub(super) reading: Reading,
 }
 
-/// The way in which the texts of a column are read.
+/// The way to read the texts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Each by itself.
+    /// Each text by itself.
     Each,
-    /// As a column of this type.
+    /// As texts of a column of this type.
     OfColumn(IdType),
     /// As identifiers of this type.
     Given(IdType),
-    /// As identifiers of the type that another column names.
+    /// As identifiers of the type in another column.
     TypeIn(usize),
 }
 
-/// A column as it was recognised or given.
+/// A column, recognised or given.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FoundColumn {
     /// Its place.
     pub(super) column: usize,
-    /// Its heading, or its number without one.
+    /// Its heading; without one, its number.
     pub(super) name: String,
-    /// `None` when each of its texts is recognised by itself.
+    /// The type of its texts; `None` when each text is recognised by itself.
     pub(super) id_type: Option<IdType>,
-    /// The share of its texts with the form of the type, when it was recognised.
+    /// For a recognised column, the share of its texts that have the form of the type.
     pub(super) share: Option<f64>,
     pub(super) is_used: bool,
 }
@@ -46,11 +46,11 @@ pub(super) struct FoundColumn {
 /// The columns of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
-    /// The headings; of a file without a heading one name.
+    /// The headings. A file without a heading has one name here.
     pub(super) names: Vec<String>,
     /// Whether the first record is a heading.
     pub(super) has_heading: bool,
-    /// The columns of identifiers, in the order in which they are asked.
+    /// The columns of identifiers, in the order in which they are tried.
     pub(super) identifiers: Vec<Identifier>,
     /// The columns that hold the value of a property.
     pub(super) conditions: Vec<(Property, usize)>,
@@ -58,17 +58,17 @@ pub(super) struct Columns {
     pub(super) found: Vec<FoundColumn>,
 }
 
-/// The heading of the only column of a file without one.
+/// The heading of the only column of a file without a heading.
 const ONLY_COLUMN: &str = "identifier";
 
-/// The most columns that a message lists, and the most characters of a heading in it.
+/// The most columns that a message lists, and the most characters of a heading that it shows.
 pub(super) const LISTED_MAX: usize = 30;
 const HEADING_CHARS_MAX: usize = 60;
 
-/// The fewest letters of a name for which a similar heading is meant.
+/// The fewest letters of a name for which a similar heading is suggested.
 const MEANT_CHARS_MIN: usize = 4;
 
-/// A heading for a message, cut when it is long.
+/// A heading for a message. A long one is cut.
 pub(super) fn shortened(heading: &str) -> String {
     match heading.char_indices().nth(HEADING_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &heading[..end]),
@@ -76,7 +76,7 @@ pub(super) fn shortened(heading: &str) -> String {
     }
 }
 
-/// The beginning of a table, by which its columns are recognised.
+/// The first rows of a table, from which its columns are recognised.
 pub(super) struct TableHead<'a> {
     pub(super) container: Container,
     pub(super) names: &'a [String],
@@ -123,7 +123,7 @@ impl TableHead<'_> {
     }
 }
 
-/// The text of a cell; `None` without one.
+/// The text of a cell; `None` if it has none.
 pub(super) fn text_of(cell: RawCell<'_>) -> Option<&str> {
     match cell {
         RawCell::Text(text) | RawCell::Number(text) => str::from_utf8(text).ok(),
@@ -131,7 +131,7 @@ pub(super) fn text_of(cell: RawCell<'_>) -> Option<&str> {
     }
 }
 
-/// The decimal digits of a cell that is an integer, however it is written (contract 5.3).
+/// The decimal digits of a cell that holds an integer, in any notation (contract 5.3).
 pub(super) fn integer_in(cell: RawCell<'_>) -> Option<Cow<'_, str>> {
     match cell {
         RawCell::Number(number) => integer_of(str::from_utf8(number).ok()?),
@@ -143,7 +143,7 @@ impl Columns {
     /// Finds the columns that the flags name, or recognises one.
     ///
     /// # Errors
-    /// When a column is not there, or none is recognised.
+    /// When a named column does not exist, or no column is recognised.
     pub(super) fn find(head: &TableHead<'_>, flags: &MapFlags) -> anyhow::Result<Self> {
         let has_heading = head.has_heading();
         let names = match has_heading {
@@ -171,8 +171,9 @@ impl Columns {
         Ok(columns)
     }
 
-    /// A table of several columns needs a heading: else its first row would be lost. No heading is
-    /// a FIGI or an ISIN, or has a digit and the type of the column under it.
+    /// Refuses a table of several columns without a heading: its first row would be lost. The first
+    /// row is not a heading if it has a FIGI, an ISIN or an OCC symbol, or a cell with a digit that
+    /// has the type of its column.
     fn refuse_identifiers(&self) -> anyhow::Result<()> {
         if self.names.len() < 2 {
             return Ok(());
@@ -215,8 +216,8 @@ impl Columns {
         })
     }
 
-    /// The only column whose heading has the letters and digits of `name`, one slip away, or begins
-    /// with them.
+    /// The only column with a similar heading, compared by letters and digits: one slip away from
+    /// `name`, or beginning with it.
     fn meant(&self, name: &str) -> Option<String> {
         let letters = |text: &str| -> String {
             let letters = text.chars().filter(|one| one.is_alphanumeric());
@@ -290,7 +291,7 @@ impl Columns {
         head.column(column).recognise(&self.names[column])
     }
 
-    /// Chooses the column that is surest to identify the rows.
+    /// Chooses the column that most surely identifies the rows.
     fn recognise(&mut self, head: &TableHead<'_>) -> anyhow::Result<()> {
         let place = |name: &str| self.names.iter().position(|known| known == name);
         if let (Some(types), Some(values)) = (place("idType"), place("idValue")) {
@@ -326,8 +327,8 @@ impl Columns {
     }
 }
 
-/// The types in the order in which columns of them are chosen: by how few other texts have their
-/// form. Types that only a heading names come last.
+/// The types in the order in which their columns are preferred. Types whose form other texts rarely
+/// have come first; types that only a heading names come last.
 const SUREST: [IdType; 8] = [
     IdType::BbGlobal,
     IdType::CompositeBbGlobal,

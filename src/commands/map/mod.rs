@@ -1,12 +1,13 @@
-//! `figdex map`: adds to each row of a file of identifiers the FIGI that is meant (contract 17).
+//! `figdex map`: adds the FIGI to each row of a file of identifiers (contract 17).
 //!
-//! - [`columns`] finds the columns of identifiers, and [`names`] those that are added.
+//! - [`columns`] finds the columns of identifiers, and [`names`] names the added columns.
 //! - [`question`] makes a question of each row, which an [`answerer`] answers: an index in a folder
 //!   ([`local`]) or in a [`cluster`], which are asked what is [`wanted`], or a server ([`remote`]).
-//! - [`rows`] writes each row with its outcome, by means of [`cells`]; [`screen`] prints a table.
-//! - [`pipeline`] does all of it at the same time, in order and in bounded memory.
-//! - [`outputs`] keeps the files whole, [`report`] counts, [`advice`] names the option that would
-//!   decide ambiguous rows, and [`progress`] shows a bar.
+//! - [`rows`] writes each row with its outcome, with the help of [`cells`]; [`screen`] prints a
+//!   table.
+//! - [`pipeline`] does all of this at the same time, in order and in bounded memory.
+//! - [`outputs`] renames complete files into place, [`report`] counts, [`advice`] names the option
+//!   that would decide ambiguous rows, and [`progress`] shows a bar.
 
 mod advice;
 mod answerer;
@@ -54,11 +55,11 @@ use self::rows::{Layout, RowWriter, layout_of};
 use self::screen::Screen;
 use crate::config::map::{Condition, MapFlags, Value, ending};
 
-/// The rows by which columns are recognised, and the most bytes of them.
+/// The number of rows from which columns are recognised, and the most bytes of these rows.
 const HEAD_ROWS: usize = figdex_index::COLUMN_VALUES_MAX;
 const HEAD_BYTES_MAX: usize = 32 << 20;
 
-/// Maps the file. The exit code is 1 when fewer rows are resolved than asked.
+/// Maps the file. The exit code is 1 when fewer rows are resolved than `--min-matched` demands.
 pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let places = Places::of(flags)?;
@@ -77,7 +78,7 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The layout that is asked for, by `--format` or the ending of `--out`.
+/// The layout of the result, from `--format` or the ending of `--out`.
 fn asked_layout(flags: &MapFlags) -> Option<figdex_io::Layout> {
     flags.format.or_else(|| match &*ending(flags.out.as_deref()?)? {
         "csv" | "tsv" | "tab" => Some(figdex_io::Layout::Csv),
@@ -86,7 +87,7 @@ fn asked_layout(flags: &MapFlags) -> Option<figdex_io::Layout> {
     })
 }
 
-/// The delimiter of rows that become delimited text: a tab where the name of `--out` says so.
+/// The delimiter of rows that become delimited text: a tab if the name of `--out` implies it.
 fn cell_delimiter(flags: &MapFlags) -> u8 {
     match flags.out.as_deref().and_then(ending).as_deref() {
         Some("tsv" | "tab") => b'\t',
@@ -94,8 +95,8 @@ fn cell_delimiter(flags: &MapFlags) -> u8 {
     }
 }
 
-/// Refuses a file whose name says something else than it would hold: rows from delimited text keep
-/// their delimiter, and rows for another time are written as they came.
+/// Refuses a file whose ending contradicts its content. Rows from delimited text keep their
+/// delimiter, and the files of unmatched and ambiguous rows hold these as they came.
 fn check_endings(flags: &MapFlags, container: Container, layout: Layout) -> anyhow::Result<()> {
     let is_tabs = |path: &Path| matches!(ending(path).as_deref(), Some("tsv" | "tab"));
     if let (Some(out), Layout::Copied { delimiter }) = (&flags.out, layout) {
@@ -130,7 +131,7 @@ fn input(flags: &MapFlags) -> Input {
     }
 }
 
-/// The files that are written; without `out` it is standard output.
+/// The files to write. Without `out`, rows go to standard output.
 struct Places {
     out: Option<Output>,
     unmatched: Option<Output>,
@@ -172,7 +173,7 @@ impl Places {
     }
 }
 
-/// The rows to map, whose columns are not known yet.
+/// The rows to map, before their columns are known.
 struct MapTask<'a> {
     flags: &'a MapFlags,
     places: Places,
@@ -221,7 +222,7 @@ fn read_head(table: &mut Table) -> anyhow::Result<Vec<Batch>> {
     Ok(first)
 }
 
-/// Says how the table is read and what was recognised.
+/// Reports how the table is read and which columns were recognised.
 fn say(table: &Table, columns: &Columns) {
     let name = escaped(table.name());
     if let Some(encoding) = table.converted_from() {
@@ -267,7 +268,7 @@ fn kind(found: &FoundColumn, columns: &Columns) -> String {
     }
 }
 
-/// A word for a shell.
+/// A text, quoted as a word for a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '=');
     match text.chars().all(is_plain) {
@@ -388,7 +389,7 @@ impl Mapping<'_> {
         }
         let mapped = mapped.and_then(|counts| out.end().map(|()| counts));
         let counts = match mapped {
-            // The reader of the pipe has ended, as `head` does. Nothing else was asked for.
+            // The reader of the pipe has ended, as `head` does, and there are no files to write.
             Err(error) if is_broken_pipe(&error) && places.writes_nothing() => {
                 return Ok(ExitCode::SUCCESS);
             }
@@ -458,7 +459,7 @@ fn line_end(table: &Table) -> Vec<u8> {
     if own.is_empty() { b"\n".to_vec() } else { own.to_vec() }
 }
 
-/// The heading of the files of rows as they came.
+/// The heading of the files that hold rows as they came.
 fn own_heading(table: &Table, columns: &Columns) -> Vec<u8> {
     let mut own = Vec::new();
     if columns.has_heading && table.heading().rows() > 0 {
@@ -483,8 +484,8 @@ fn refuse_same(names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses members of later objects for which there is no place: names that were given to added
-/// columns, and with delimited text all others.
+/// Refuses members of later objects that have no place: the names of added columns, and all others
+/// too if the result is delimited text.
 fn new_members(writer: &RowWriter, known: usize) -> Check {
     let added = writer.names.all().to_vec();
     let has_cells = matches!(writer.layout, Layout::Cells { .. });

@@ -10,14 +10,14 @@ use crate::config::map::Many;
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     names: Vec<String>,
-    /// Each as a member of a JSON object, with its colon.
+    /// Each name as a member of a JSON object, with its colon.
     members: Vec<Vec<u8>>,
-    /// The beginning of the members for columns without a heading, with which no heading begins.
+    /// The beginning of the member names for columns without a heading. No heading begins with it.
     unnamed: String,
 }
 
 impl Names {
-    /// The names. One that the table has already gets the prefix `figdex_`.
+    /// Makes the names. A name that the table already has gets the prefix `figdex_`.
     pub(super) fn new(taken: &[String], fields: &[Field], many: Many) -> Self {
         let row = (many == Many::All).then_some("row");
         let own = row.into_iter().chain(["match", "matches", "reason"]);

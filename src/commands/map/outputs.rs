@@ -1,5 +1,6 @@
-//! The places where rows go: standard output, a table on a terminal, and files. First all files are
-//! written under temporary names, then all are renamed. A signal removes the temporary ones.
+//! The destinations of rows: standard output, a table on a terminal, and files. All files are first
+//! written under temporary names, and all are renamed at the end. A signal removes the temporary
+//! files.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -29,7 +30,7 @@ impl Writing {
     }
 }
 
-/// The temporary files, which a signal removes.
+/// The temporary files. A signal removes them.
 #[derive(Clone, Default)]
 pub(super) struct Temporary(Arc<Mutex<Vec<PathBuf>>>);
 
@@ -55,10 +56,10 @@ impl Temporary {
                     it = Signal::recv(&mut hangup) => received(SignalKind::hangup(), it),
                 }
             });
-            // Files that are being renamed are all renamed first.
+            // If files are being renamed, all are renamed first.
             let files = files.lock();
             files.iter().for_each(|file| drop(fs::remove_file(file)));
-            // As a shell reports a program that a signal ended.
+            // The exit code by which a shell reports that a signal ended a program.
             process::exit(128 + signal.as_raw_value());
         };
         thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
@@ -92,7 +93,7 @@ impl Temporary {
     }
 }
 
-/// Where the rows go.
+/// The destination of the rows.
 pub(super) enum Destination {
     File(Writing),
     Stream,
@@ -109,12 +110,12 @@ impl Destination {
         }
     }
 
-    /// Ends what is not a file.
+    /// Finishes standard output or the screen. Files are finished by `keep`.
     pub(super) fn end(&mut self) -> anyhow::Result<()> {
         match self {
             Self::File(_) => Ok(()),
             Self::Stream => io::stdout().lock().flush().context(STREAM),
-            // The heading, if there were no rows.
+            // Prints the heading if there were no rows.
             Self::Screen(screen) => screen.print(b"").context(STREAM),
         }
     }

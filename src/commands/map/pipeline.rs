@@ -1,8 +1,8 @@
-//! Reads, answers and writes at the same time: one thread reads batches of rows, two answer them
-//! and write their bytes, and the calling thread puts these bytes out in order.
+//! Reads, answers and writes at the same time: one thread reads batches of rows, two threads answer
+//! them and format the result, and the calling thread outputs the bytes in order.
 //!
-//! Memory is bounded: few batches are on the way, and one whose bytes are many (`--many all`) is put
-//! out in pieces, for which it waits until it is the next.
+//! Memory is bounded. Only few batches are in progress. A batch with many bytes (`--many all`) is
+//! output in pieces, and waits until it is the next batch before it sends one.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,16 +20,16 @@ use super::report::Counts;
 use super::rows::{RowWriter, Scratch};
 use crate::config::map::Many;
 
-/// The threads that answer.
+/// The number of threads that answer.
 const WORKERS: usize = 2;
 
-/// The most batches that are read and not put out yet.
+/// The most batches that were read and not yet output.
 const BATCHES_MAX: usize = 6;
 
-/// The bytes at which a piece of a batch is put out.
+/// The number of bytes at which a piece of a batch is output.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// The most pieces that wait to be put out by the calling thread.
+/// The most pieces that wait for the calling thread.
 const PIECES_MAX: usize = 2;
 
 /// A check of a table after each batch.
@@ -39,7 +39,7 @@ pub(super) type Check = Box<dyn Fn(&Table) -> anyhow::Result<()> + Send>;
 pub(super) struct Rest {
     pub(super) first: VecDeque<Batch>,
     pub(super) table: Table,
-    /// Checks the table after each batch: an object may have a member that no object had before.
+    /// Checks the table after each batch: an object may have a member that no earlier object had.
     pub(super) check: Check,
 }
 
@@ -77,7 +77,7 @@ struct Piece {
 
 type Done = anyhow::Result<Piece>;
 
-/// The place of the batch that is put out next.
+/// The place of the next batch to output.
 #[derive(Default)]
 struct Turn {
     next: Mutex<u64>,
@@ -85,8 +85,8 @@ struct Turn {
 }
 
 impl Turn {
-    /// Waits until the batch at this place is the next. Batches are answered in the order of their
-    /// places, so the next one does not wait for another.
+    /// Waits until the batch at this place is the next. Batches are answered in order, so the next
+    /// batch never waits for another.
     fn wait(&self, place: u64) {
         let mut next = self.next.lock();
         while *next < place {
@@ -101,7 +101,7 @@ impl Turn {
 }
 
 impl<A: Answerer> Work<'_, A> {
-    /// Answers all rows, and hands their bytes to `put` in order.
+    /// Answers all rows, and passes their bytes to `put` in order.
     ///
     /// # Errors
     /// When the table cannot be read, an answer fails, or `put` does.
@@ -115,7 +115,7 @@ impl<A: Answerer> Work<'_, A> {
         let (permits_sender, permits) = sync_channel(BATCHES_MAX);
         let reader =
             Reader { jobs: jobs_sender, done: done_sender.clone(), permits: permits_sender };
-        // It is not waited for: it may wait for standard input when an error has ended the work.
+        // This thread is not joined: after an error it may still wait for standard input.
         let name = thread::Builder::new().name("reader".to_owned());
         name.spawn(move || reader.run(rest)).context("starting a thread")?;
         let jobs = Mutex::new(jobs);
@@ -131,7 +131,7 @@ impl<A: Answerer> Work<'_, A> {
                 own.iter().for_each(|own| counts.add_all(own));
                 put(written, &counts)
             });
-            // The threads end when nobody receives what they send, and none waits for its turn.
+            // The threads end when nobody receives from them and none waits for its turn.
             drop((done, permits));
             turn.set(u64::MAX);
             put_all.map(|()| counts)
@@ -147,7 +147,7 @@ impl<A: Answerer> Work<'_, A> {
         loop {
             let job = jobs.lock().recv();
             let Ok(job) = job else { return };
-            // Others would wait for this batch forever.
+            // Without this, other threads would wait for a panicked batch forever.
             let answered = catch_unwind(AssertUnwindSafe(|| self.answer(&job, turn, done)));
             let answered = answered.unwrap_or_else(|_| Err(anyhow!("answering failed")));
             let is_over = answered.is_err();
@@ -157,7 +157,7 @@ impl<A: Answerer> Work<'_, A> {
         }
     }
 
-    /// Answers a batch. Returns its last piece, after the others were sent.
+    /// Answers a batch. Sends its pieces except the last one, and returns that.
     fn answer(&self, job: &PlacedBatch, turn: &Turn, done: &SyncSender<Done>) -> Done {
         let PlacedBatch { place, first_row, batch } = job;
         let mut written = Written::default();
@@ -177,7 +177,7 @@ impl<A: Answerer> Work<'_, A> {
                     turn.wait(*place);
                     let written = std::mem::take(&mut written);
                     let sent = done.send(Ok(Piece { place: *place, written, counts: None }));
-                    // The calling thread has failed, and knows why.
+                    // The calling thread has failed, and knows the reason.
                     sent.map_err(|_| anyhow!("nobody puts the rows out"))?;
                 }
             }
@@ -198,7 +198,7 @@ impl<A: Answerer> Work<'_, A> {
     }
 }
 
-/// Puts out the pieces of all batches, in the order of the batches.
+/// Outputs the pieces of all batches, in the order of the batches.
 fn put_all(
     done: &Receiver<Done>,
     permits: &Receiver<()>,
@@ -209,7 +209,7 @@ fn put_all(
     let mut next = 0;
     for done in done {
         let Piece { place, written, counts } = done?;
-        // Only the next batch sends a piece that is not its last.
+        // Only the next batch sends pieces before its last one.
         let Some(counts) = counts else {
             put(&written, None)?;
             continue;

@@ -1,4 +1,4 @@
-//! A bar on a terminal that shows how far the command has come.
+//! A progress bar on a terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -7,8 +7,8 @@ use figdex_ingest::table::BytesRead;
 use figdex_io::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Templates of `indicatif`: a bar whose end is known, and one whose end is not.
-/// On a terminal of 80 columns the bar takes what the rest leaves.
+/// Templates of `indicatif`: for a known end, and for an unknown end. The bar takes the space that
+/// the other texts leave in 80 columns.
 const BAR: &str = "{prefix} [{wide_bar}] {percent:>3} %  {msg}  {eta} left";
 const OPEN: &str = "{prefix} {spinner}  {wide_msg}";
 
@@ -39,7 +39,7 @@ impl Progress {
     pub(super) fn show(&self, rows: u64) {
         let seconds = self.bar.elapsed().as_secs_f64();
         let mut message = format!("{} rows", grouped(rows));
-        // A rate over less time would say little.
+        // A rate over less time would mean little.
         if seconds > 0.2 {
             message.push_str(&format!(", {} /s", grouped((rows as f64 / seconds) as u64)));
         }

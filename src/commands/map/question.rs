@@ -1,4 +1,4 @@
-//! From the rows of a table to questions, and from the answers to one outcome for each row.
+//! Turns the rows of a table into questions, and the answers into one outcome for each row.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::advice::Undecided;
 use super::answerer::{Answer, Answerer, Asked, AskedAs, Narrowing};
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
 
-/// The questions of a table: where a row's identifiers are, and its conditions.
+/// The plan of the questions: the columns with identifiers, and the conditions on their rows.
 pub(super) struct Questions {
     pub(super) columns: Columns,
     /// The conditions that are the same for all rows.
@@ -19,19 +19,19 @@ pub(super) struct Questions {
     pub(super) undecided: Undecided,
 }
 
-/// A row that cannot be asked, and the reason.
+/// The reason why a row has no question.
 enum NoQuestion {
     Blank,
     Invalid(String),
 }
 
-/// The rows that are asked together. With more rows, more memory is waited for at a time; fewer
-/// when all rows of an identifier are kept.
+/// The number of rows that are asked together. More rows let more memory reads overlap. Fewer are
+/// asked if all rows of an identifier are kept.
 const ROWS_ASKED: usize = 1024;
 const ROWS_ASKED_WITH_ALL: usize = 64;
 
 impl Questions {
-    /// The outcome of each row of a batch, in order, handed to `each` in groups.
+    /// Passes the outcome of each row of a batch to `each`, in order. Rows are answered in groups.
     ///
     /// # Errors
     /// When the answerer cannot answer, or `each` fails.
@@ -86,7 +86,7 @@ impl Questions {
         vocabulary: &Vocabulary,
     ) -> Result<Asked<'a>, NoQuestion> {
         let columns = self.columns.names.len();
-        // The row of an object has no more cells than there are columns.
+        // A row from an object has no more cells than there are columns.
         if row.cells() > columns {
             return Err(NoQuestion::Invalid(format!(
                 "the row has {} cells and the heading {columns}",
@@ -103,7 +103,7 @@ impl Questions {
         };
         let mut narrowing = self.narrowing;
         for (property, column) in &self.columns.conditions {
-            // A blank cell states no condition.
+            // A blank cell sets no condition.
             let text = match checked(row.cell(*column)) {
                 Ok(text) => text.trim(),
                 Err(NoQuestion::Blank) => continue,
@@ -126,7 +126,7 @@ impl Questions {
     }
 }
 
-/// An integer as an identifier: a number has lost its leading zeros (contract 5.3).
+/// An integer as an identifier, with the leading zeros that a number loses (contract 5.3).
 fn padded(decimal: Cow<'_, str>, reading: AskedAs) -> Cow<'_, str> {
     match reading {
         AskedAs::Text => decimal,
@@ -142,7 +142,7 @@ fn required<'v>(
 ) -> Result<(), String> {
     let is_given = |property: Property| narrowing[property as usize].is_some();
     let kind = narrowing[Property::SecurityType2 as usize].map(value);
-    // A row has no dates.
+    // Rows of a table have no dates.
     let fault = check_required(id_type, is_given, kind, [false; 2]);
     fault.map_err(|fault| fault.trim_end_matches('.').to_owned())
 }
@@ -174,13 +174,13 @@ fn id_type(cell: RawCell<'_>) -> Result<IdType, NoQuestion> {
     known.ok_or_else(|| NoQuestion::Invalid(format!("{name:?} is not an idType")))
 }
 
-/// The reason of a row whose property has a value that no row of the index can have.
+/// The reason for a row whose property has a value that no row of the index can have.
 fn outside(property: Property, value: &str) -> String {
     format!("{value:?} is not a value of {}", property.name())
 }
 
-/// Keeps the better of two answers: the first that found something; else an unknown identifier
-/// rather than an invalid one.
+/// Keeps the better of two answers. The first that found something is best, and an unknown
+/// identifier is better than an invalid one.
 fn prefer<R>(kept: &mut Option<Answer<R>>, answer: Answer<R>) {
     let rank = |answer: &Answer<R>| match answer.resolution.status {
         Status::Resolved(_) | Status::Ambiguous(_) => 2,

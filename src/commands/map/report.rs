@@ -11,19 +11,19 @@ use super::answerer::has_several_readings;
 use super::columns::FoundColumn;
 use crate::config::map::Percent;
 
-/// The rows of each status.
+/// The number of rows of each status.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// The rows that were resolved because their identifier has only one.
+    /// The number of rows that were resolved because their identifier has only one row.
     only: u64,
-    /// The rows that each step resolved.
+    /// The number of rows that each step resolved.
     by_step: Vec<u64>,
     ambiguous: u64,
-    /// The ambiguous rows that readings find as different securities.
+    /// The number of ambiguous rows whose readings find different securities.
     with_several_readings: u64,
     unknown: u64,
     invalid: u64,
-    /// The rows that are not UTF-8, and the number of the first of them.
+    /// The number of rows that are not UTF-8. `first_not_utf_8` is the number of the first of them.
     not_utf_8: u64,
     first_not_utf_8: Option<u64>,
 }
@@ -46,7 +46,7 @@ impl Counts {
         }
     }
 
-    /// Counts a row, which has this number, if it is not UTF-8.
+    /// Counts a row if it is not UTF-8. `number` is its number in the file.
     pub(super) fn check_utf_8(&mut self, number: u64, row: &[u8]) {
         if str::from_utf8(row).is_err() {
             self.not_utf_8 += 1;
@@ -111,18 +111,18 @@ impl Counts {
     /// The message when too few rows are resolved.
     pub(super) fn too_few(&self, min: Percent) -> Option<String> {
         let (resolved, rows) = (self.resolved(), self.rows());
-        // In whole numbers: 33 of 3000 rows are 1.1 %.
+        // In whole numbers, so that 33 of 3000 rows are exactly 1.1 %.
         let parts_min = u128::from(rows) * (min.0 * 10_000.0).round() as u128;
         let is_enough = u128::from(resolved) * 1_000_000 >= parts_min;
         (!is_enough).then(|| {
-            // Rounded down, so that it is not shown as enough.
+            // Rounded down, so that a share that is too small is not shown as enough.
             let share = (resolved as f64 * 1000.0 / rows as f64).floor() / 10.0;
             format!("{share:.1} % of the rows are resolved, fewer than --min-matched {}%", min.0)
         })
     }
 }
 
-/// All that `--report` says.
+/// The contents of the file of `--report`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report<'a> {
@@ -137,7 +137,7 @@ pub(super) struct Report<'a> {
     seconds: f64,
 }
 
-/// The resolved rows by the text of the step, in the order of the steps.
+/// The number of rows that each step resolved, by the text of the step, in the order of the steps.
 struct Steps<'a>(Vec<(&'a str, u64)>);
 
 #[derive(Serialize)]

@@ -13,17 +13,18 @@ use super::columns::Columns;
 use super::names::Names;
 use crate::config::map::Many;
 
-/// The end of a cell of [`Layout::Screen`]. It is a control character, which no escaped text has.
+/// The end of a cell of [`Layout::Screen`]. It is a control character, which escaped texts do not
+/// have.
 pub(super) const SCREEN_CELL_END: char = '\u{1f}';
 
 /// The layout of the rows that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Delimited text from delimited text: the row's own bytes are copied.
+    /// Delimited text from delimited text. The row's own bytes are copied.
     Copied { delimiter: u8 },
     /// Delimited text from objects.
     Cells { delimiter: u8 },
-    /// Objects from objects: the row's own bytes are copied.
+    /// Objects from objects. The row's own bytes are copied.
     Objects,
     /// Objects from delimited text.
     Members,
@@ -41,7 +42,7 @@ pub(super) struct RowWriter {
     pub(super) guards_formulas: bool,
     /// The steps of the policy.
     pub(super) policy: Policy,
-    /// The line end for a row without one.
+    /// The line end for a row that has none.
     pub(super) line_end: Vec<u8>,
     /// The columns to show on a terminal.
     pub(super) shown: Vec<usize>,
@@ -103,7 +104,7 @@ impl RowWriter {
         }
     }
 
-    /// The number of rows to write for an answer: with `--many all` one for each match.
+    /// The number of rows to write for an answer: one, or one for each match with `--many all`.
     pub(super) fn lines<R>(&self, answer: &Answer<R>) -> usize {
         self.shown_rows(answer).len().max(1)
     }
@@ -143,7 +144,7 @@ impl RowWriter {
         self.end(row, line + 1 == self.lines(answer), out);
     }
 
-    /// The reason of an outcome. For a resolved row it is the step, as in `by` of the server.
+    /// The reason of an outcome. For a resolved row it is the step, like `by` of the server.
     fn reason<'a, R>(&'a self, answer: &'a Answer<R>) -> Cow<'a, str> {
         match answer.resolution.status {
             Status::Resolved(By::Only) => Cow::Borrowed("only"),
@@ -152,12 +153,12 @@ impl RowWriter {
         }
     }
 
-    /// Writes the row's own part.
+    /// Writes the row as it came.
     fn own(&self, row: RowBytes<'_>, out: &mut Vec<u8>) {
         match self.layout {
             Layout::Copied { delimiter } => {
                 self.own_delimited(row, delimiter, out);
-                // A blank line has one cell, an empty one.
+                // A blank line has one cell, which is empty.
                 let missing = self.columns.names.len().saturating_sub(row.cells().max(1));
                 out.extend(std::iter::repeat_n(delimiter, missing));
             }
@@ -235,7 +236,7 @@ impl RowWriter {
                 self.member(name, out);
                 out.extend_from_slice(number.to_string().as_bytes());
             }
-            // Most numbers are of one digit.
+            // Most numbers have one digit.
             _ => match char::from_digit(u32::try_from(number).unwrap_or(u32::MAX), 10) {
                 Some(digit) => self.text(name, digit.encode_utf8(&mut [0; 4]), out),
                 None => self.text(name, &number.to_string(), out),
@@ -285,7 +286,7 @@ impl RowWriter {
 
     /// Writes the delimiter before an added cell.
     fn separate(&self, name: usize, delimiter: u8, out: &mut Vec<u8>) {
-        // Objects without members have no cell before the first added one.
+        // An object without members has no cell before the first added one.
         if name > 0 || !self.columns.names.is_empty() {
             out.push(delimiter);
         }
@@ -308,7 +309,7 @@ impl RowWriter {
             Layout::Cells { .. } => b"",
             Layout::Copied { .. } => row.line_end(),
         };
-        // The last row of a file may have no line end, and keeps it so.
+        // The last row of a file may have no line end. Then it keeps none.
         let keeps = is_last && matches!(self.layout, Layout::Copied { .. });
         match line_end {
             b"" if keeps => {}

@@ -8,16 +8,16 @@ use rustix::termios::tcgetwinsize;
 
 use super::rows::SCREEN_CELL_END;
 
-/// The width when the terminal does not say its own.
+/// The width if the terminal does not report its own.
 const WIDTH: usize = 80;
 
-/// The widest column, in characters, while others need room.
+/// The widest column, in characters, as long as others need space.
 const COLUMN_WIDTH_MAX: usize = 32;
 
-/// The narrowest column of long texts, while others can be cut.
+/// The narrowest column of long texts, as long as others can be cut.
 const TEXT_WIDTH_MIN: usize = 6;
 
-/// The narrowest column, while a FIGI would have to be cut.
+/// The narrowest column, as long as a FIGI would have to be cut.
 const WIDTH_MIN: usize = 4;
 
 /// The characters between two columns.
@@ -26,20 +26,20 @@ const GAP: usize = 2;
 /// The table, as far as it is printed.
 #[derive(Default)]
 pub(super) struct Screen {
-    /// The width of each column, by the heading and the first rows.
+    /// The width of each column, from the heading and the first rows.
     widths: Vec<usize>,
     /// The heading, until the first rows come.
     heading: String,
 }
 
 impl Screen {
-    /// A table with this heading, as its cells were written.
+    /// A table with this heading. `heading` holds its cells as `RowWriter` writes them.
     pub(super) fn new(heading: &[u8]) -> Self {
         let heading = String::from_utf8_lossy(heading).trim_end_matches('\n').to_owned() + "\n";
         Self { widths: Vec::new(), heading }
     }
 
-    /// Prints rows, as their cells were written.
+    /// Prints rows. `rows` holds their cells as `RowWriter` writes them.
     pub(super) fn print(&mut self, rows: &[u8]) -> io::Result<()> {
         let rows = std::mem::take(&mut self.heading) + &String::from_utf8_lossy(rows);
         if self.widths.is_empty() {
@@ -91,7 +91,7 @@ fn widths(rows: &str, width: usize) -> Vec<usize> {
     }
     let room = width.saturating_sub(GAP * widths.len().saturating_sub(1)).max(widths.len());
     let natural = widths.clone();
-    // First long texts are cut, then all others but FIGIs and ISINs, and last these.
+    // Long texts are cut first, then all others except FIGIs and ISINs, then these.
     let long = |width| width > FIGI_CHARS;
     let other = |width| width != FIGI_CHARS;
     let cuts: [(Cut, usize); 4] =

@@ -1,4 +1,4 @@
-//! The part of a question to an index that is the same for all identifiers.
+//! The options of a question to an index that are the same for all identifiers.
 
 use figdex_index::{Filters, Policy, Question, ResolveBounds, Vocabulary};
 
@@ -6,7 +6,7 @@ use super::answerer::{Asked, AskedAs, Narrowing};
 use crate::callers::limits::JOB_ROWS_MAX;
 use crate::config::map::{Many, MapFlags};
 
-/// The part of all questions that the flags give.
+/// The part of all questions that comes from the flags.
 pub(super) struct Wanted {
     pub(super) policy: Policy,
     include_unlisted_equities: bool,
@@ -27,7 +27,7 @@ impl Wanted {
         })
     }
 
-    /// The same with other steps, and with all rows of an ambiguous identifier.
+    /// The same options with other steps, and with all rows of an ambiguous identifier.
     ///
     /// # Errors
     /// When a step names a value that the index does not have.

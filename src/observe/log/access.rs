@@ -14,13 +14,13 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::ACCESS;
 
-/// The texts around the parts of a line.
+/// The fixed texts of a line.
 pub(super) struct Shape {
     before_time: &'static str,
     after_time: &'static str,
     before_name: &'static str,
     after_name: &'static str,
-    /// The text before and after a string value.
+    /// The text before and after a string.
     quote: &'static str,
     names_message: bool,
     end: &'static str,
@@ -81,10 +81,9 @@ where
 /// The size of a usual line, rounded up.
 const LINE_BYTES: usize = 256;
 
-/// Writes the fields of a line. Their texts but the name of a key are written as they are, because
-/// none needs escapes: the name of a known method, a route's template, and an id of letters, digits
-/// and signs.
-/// Formatting each of them would cost more than the rest of the line.
+/// Writes the fields of a line. All texts except the name of a key are written unescaped. They need
+/// no escapes: the name of a known method, a route's template, and an id of letters, digits and
+/// signs. Formatting each of them would cost more than the rest of the line.
 struct Fields {
     shape: &'static Shape,
     line: String,
@@ -109,7 +108,7 @@ impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.name(field);
         if field.name() == "key" {
-            // The only text that an operator has written: any printable characters.
+            // The only text from an operator. It may have any printable characters.
             write!(self.line, "{}", serde_json::Value::from(value))
                 .expect("writing into memory does not fail");
             return;

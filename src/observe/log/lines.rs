@@ -1,15 +1,15 @@
 //! A writer thread for log lines, so that a slow reader of stderr never blocks a request.
 //!
-//! Lines of requests are written together, at most [`PERIOD`] late; any other line is written
-//! at once, with those before it. The waiting lines are bounded: when the log is read too
-//! slowly, lines are dropped, those of requests first, and a warning gives their number.
+//! Lines of requests are written together, at most [`PERIOD`] late; any other line is written at
+//! once, with those before it. The waiting lines are bounded. When the log is read too slowly,
+//! lines are dropped (those of requests first), and a warning gives their number.
 //!
-//! Every line passes here, so hidden characters are escaped here: no field can begin another
+//! Every line passes here, so hidden characters are escaped here. So no field can begin another
 //! line or control the terminal.
 //!
-//! `tracing-appender` would need less code, but makes a system call for each line (5,001 for
-//! 5,000 lines in a quarter of a second, where this makes 3), and drops an error as readily as
-//! a request's line.
+//! `tracing-appender` would need less code, but it makes a system call for each line: 5,001 for
+//! 5,000 lines in a quarter of a second, where this module makes 3. It also drops errors as readily
+//! as lines of requests.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use super::ACCESS;
 /// The longest time that a request's line waits.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The bytes of waiting lines beyond which requests' lines are dropped: about 25,000 lines. At
-/// half of it the lines are written before their time.
+/// The bytes of waiting lines beyond which requests' lines are dropped: about 25,000 lines. At half
+/// of that, the lines are written early.
 const ACCESS_BYTES_MAX: usize = 4 << 20;
 
 /// The bytes of waiting lines beyond which all lines are dropped.
 const BYTES_MAX: usize = ACCESS_BYTES_MAX + (1 << 20);
 
-/// The maximum time that the program waits at its end for the last lines to be written: the log's
-/// reader may have stopped reading.
+/// The longest time that the end of the program waits for the last lines: the reader of the log may
+/// have stopped reading.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The lines that wait for the writer thread.
@@ -43,7 +43,7 @@ pub(super) struct Lines(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    /// Signals a change of `waiting`, to the thread and to `end`.
+    /// Signals a change of `waiting` to the thread and to `end`.
     changed: Condvar,
     has_colours: bool,
 }
@@ -53,11 +53,11 @@ struct Shared {
 struct Waiting {
     text: Vec<u8>,
     dropped: u64,
-    /// The text is to be written now, not after the period.
+    /// Whether the text is to be written now, not after the period.
     is_due: bool,
-    /// No more lines come.
+    /// Whether no more lines come.
     is_over: bool,
-    /// The last line is written.
+    /// Whether the last line is written.
     is_written: bool,
 }
 
@@ -120,7 +120,7 @@ impl Shared {
                     "log lines were dropped: the log is read too slowly"
                 );
             }
-            // The warning is a line too, which the next round writes.
+            // The warning is a line too, and the next round writes it.
             if is_over && dropped == 0 {
                 self.waiting.lock().is_written = true;
                 self.changed.notify_all();
@@ -130,7 +130,7 @@ impl Shared {
     }
 }
 
-/// The writer of one event, whose whole text comes in one call.
+/// The writer of one event. It gets the whole text in one call.
 pub(super) struct EventWriter<'a> {
     lines: &'a Lines,
     is_access: bool,

@@ -1,12 +1,12 @@
-//! Lines that one cause would write without end: of all its occurrences in a period, only the first
-//! has a line, with the number of those before it that have none.
+//! Limits lines that one cause would write without end. In each period, only the first occurrence
+//! has a line. The line gives the number of earlier occurrences that have none.
 
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// The time after a line in which further occurrences are only counted.
+/// The time after a line in which further occurrences have no line.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// The occurrences of one cause.
@@ -14,17 +14,18 @@ pub(crate) struct Seldom(Mutex<Occurrences>);
 
 struct Occurrences {
     line: Option<Instant>,
-    /// The number since that line.
+    /// The number of occurrences since that line.
     unwritten: u64,
 }
 
 impl Seldom {
-    /// None yet.
+    /// No occurrences yet.
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(Occurrences { line: None, unwritten: 0 }))
     }
 
-    /// Counts an occurrence. If it is to have a line, returns the number of earlier ones without.
+    /// Counts an occurrence. If it should have a line, returns the number of earlier occurrences
+    /// that had none.
     pub(crate) fn occurs(&self, now: Instant) -> Option<u64> {
         let mut occurrences = self.0.lock();
         if occurrences.line.is_some_and(|line| now.saturating_duration_since(line) < PERIOD) {

@@ -1,4 +1,4 @@
-//! Counters and gauges with labels, made of counts that other modules keep.
+//! Counters and gauges with labels, built from counts that other modules keep.
 
 use std::fmt::Debug;
 use std::hash::Hash;

@@ -32,7 +32,7 @@ async fn answer(head: Head, state: Arc<State>) -> Response {
     if let Err(error) = gate::read_only(Route::Metrics, &head.method) {
         return error.into();
     }
-    // Not on a serving thread: reading `/proc` is slow for a process with many open files.
+    // Rendered off the serving threads: reading `/proc` is slow for a process with many open files.
     let (shared, caller) = (state.clone(), head.caller(state.settings().trust_proxy));
     let text = match state.pools().metrics.run(caller, move || text::render(&shared)).await {
         Ok(text) => text,

@@ -1,5 +1,5 @@
-//! The metrics of the process, from Linux's `/proc`, under the names that Prometheus's own
-//! clients use. When a file is missing or has another form, its metrics are left out.
+//! The metrics of the process, from Linux's `/proc`, under the names of Prometheus's own clients.
+//! If a file is missing or has another format, its metrics are left out.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -28,7 +28,7 @@ pub(super) fn register(page: &mut Registry) {
         page.register("threads", "Number of threads", ConstGauge::new(threads));
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        // One of them is open for this listing.
+        // One of the descriptors is open for this listing.
         let open = (open.count() as u64).saturating_sub(1);
         page.register("open_fds", "Number of open files and connections", ConstGauge::new(open));
     }
@@ -53,8 +53,8 @@ fn times(page: &mut Registry) {
         page.register_with_unit("cpu", help, Unit::Seconds, ConstCounter::new(seconds));
     }
     if let (Some(began), Ok(now)) = (field(22), SystemTime::now().duration_since(UNIX_EPOCH)) {
-        // The field counts from the boot. Its time is in `/proc/stat` too, but a sandbox may
-        // hide all of `/proc` but the processes.
+        // The field counts from the boot. `/proc/stat` has the time of the boot too, but a sandbox
+        // may hide everything in `/proc` except the processes.
         let since_boot = clock_gettime(ClockId::Boottime);
         let since_boot = since_boot.tv_sec as f64 + since_boot.tv_nsec as f64 / 1e9;
         let began = now.as_secs_f64() - since_boot + began as f64 / TICKS;

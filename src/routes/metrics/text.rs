@@ -1,7 +1,7 @@
 //! The metrics page: each metric with its help text, in the OpenMetrics text format.
 //!
-//! Each scrape renders the page from the current counts of the other modules, a few times a
-//! minute, so that no count is kept twice. `docs/metrics.md` describes the same metrics.
+//! Each scrape, a few times a minute, renders the page from the current counts of the other
+//! modules, so no count is kept twice. `docs/metrics.md` describes the same metrics.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -76,8 +76,8 @@ fn requests(page: &mut Registry, metrics: &Metrics) {
     page.register("requests_in_flight", help, requests_in_flight.clone());
 }
 
-/// The counts of what identifiers find. They name idTypes and no identifier, so that strangers may
-/// read them.
+/// The counts of the results of identifiers. They name idTypes but no identifiers, so that
+/// strangers may read them.
 fn jobs(page: &mut Registry, metrics: &Metrics) {
     let jobs = metrics.mapping_jobs.counts();
     let jobs = jobs.map(|(id_type, result, n)| ([("id_type", id_type), ("result", result)], n));
@@ -105,8 +105,8 @@ fn certificate(page: &mut Registry, state: &State) {
     page.register("tls_certificate_end_timestamp_seconds", help, end);
 }
 
-/// Whether the keys file is refused; and the use of each key, by its name, where only operators read
-/// the metrics.
+/// Whether the keys file is refused. If only operators read the metrics, also the use of each key,
+/// by its name.
 fn keys(page: &mut Registry, state: &State) {
     if let Some(is_refused) = state.keys().is_refused() {
         let help = "1 while the keys file cannot be used and the keys before its change stay valid, else 0";

@@ -10,11 +10,11 @@
 //! | unsent bytes: an answer is made, or any bytes are written (a `100 Continue`, a TLS record, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte; and `idle_timeout` after the moment until which the client has kept up with `answer_bytes_per_second` |
 //! | none of these: idle | `idle_timeout` after the last byte |
 //!
-//! A client keeps up as far as the bytes that it took pay for: each pays for its part of a second,
-//! and none pays for time that has not come yet. So whatever a client read before, it cannot fall
-//! behind by more than `idle_timeout`.
+//! A client keeps up as long as the bytes that it has taken pay for the time. Each byte pays for
+//! its part of a second, and no byte pays for future time. So whatever a client read before, it
+//! cannot fall behind by more than `idle_timeout`.
 //!
-//! The state of unsent bytes takes precedence over that of a request being answered: while an
+//! The state of unsent bytes takes precedence over the state of a request being answered: while an
 //! answer is unread, hyper reads the next head, but does not begin to answer it.
 //!
 //! The cost is a few relaxed stores for each read, write and answer. No timer is set and
@@ -33,7 +33,7 @@ use tokio::time::Instant;
 
 use super::bounds::ConnectionBounds;
 
-/// The activity of one connection, from which its deadline follows. Times are milliseconds
+/// The activity of one connection, from which its deadline is computed. Times are milliseconds
 /// since the connection began.
 pub(super) struct Timeouts {
     began: Instant,
@@ -41,24 +41,24 @@ pub(super) struct Timeouts {
     last_byte: AtomicU64,
     /// The time when the current head began, plus 1; 0 while no head is being read.
     head: AtomicU64,
-    /// A request has begun, and its answer is not made yet.
+    /// Whether a request has begun, and its answer is not made yet.
     is_answering: AtomicBool,
-    /// The answer takes too long, so that it becomes a 503.
+    /// Whether the answer takes too long and becomes a 503.
     is_overdue: AtomicBool,
     has_had_head: AtomicBool,
-    /// Bytes of answers' bodies that are made and that the kernel has not taken. A lower
-    /// bound: heads are not counted, but what is written of them is subtracted.
+    /// A lower bound of the bytes of answers' bodies that are made and not yet taken by the kernel.
+    /// Heads are not counted, but their written bytes are subtracted.
     unsent: AtomicU64,
-    /// A write is waiting for the client to read.
+    /// Whether a write waits for the client to read.
     is_blocked: AtomicBool,
     /// The moment until which the client has kept up with its minimum rate while there were unsent
-    /// bytes, in microseconds: a byte pays for a part of a millisecond.
+    /// bytes. It is in microseconds, since a byte pays for less than a millisecond.
     kept_up_until: AtomicU64,
     /// The minimum rate.
     bytes_per_second: u64,
 }
 
-/// The next step that a connection's deadline asks for.
+/// The next step after a check of a connection's deadline.
 enum Due {
     /// Check again after this time.
     Check(Duration),
@@ -69,8 +69,8 @@ enum Due {
 }
 
 impl Timeouts {
-    /// Starts with a new connection, whose first head is awaited. `bytes_per_second` is the minimum
-    /// rate at which its client reads.
+    /// Starts with a new connection, which awaits its first head. `bytes_per_second` is the minimum
+    /// rate at which the client must read.
     pub(super) fn new(bytes_per_second: u64) -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
@@ -86,16 +86,16 @@ impl Timeouts {
         })
     }
 
-    /// Notes that a whole head was read and its request is about to be answered. Call this
-    /// when the answer is first polled: hyper does not poll it while answers are unread.
+    /// Records that a whole head was read and its request is about to be answered. Call this when
+    /// the answer is first polled: hyper does not poll it while answers are unread.
     pub(super) fn begin_answer(&self) {
         self.has_had_head.store(true, Relaxed);
         self.is_answering.store(true, Relaxed);
         self.head.store(0, Relaxed);
     }
 
-    /// Notes that an answer is made, with this many bytes after its head. When there are
-    /// unsent bytes already, the client gains no time.
+    /// Records that an answer is made, with this many bytes after its head. If there are unsent
+    /// bytes already, the client gains no time.
     pub(super) fn end_answer(&self, bytes: u64) {
         if !self.has_unsent() {
             self.begin_unsent();
@@ -116,21 +116,21 @@ impl Timeouts {
         self.is_overdue.load(Relaxed)
     }
 
-    /// Whether answers are made, or bytes written, that the kernel has not taken: then the
-    /// client does not read.
+    /// Whether there are answers, or written bytes, that the kernel has not taken: the client does
+    /// not read.
     pub(super) fn has_unsent(&self) -> bool {
         self.unsent.load(Relaxed) > 0 || self.is_blocked.load(Relaxed)
     }
 
-    /// Waits until the connection has passed its deadline. A state that begins meanwhile is
-    /// noticed at the next check, so that this may take a quarter of `head_timeout` longer.
+    /// Waits until the connection has passed its deadline. A state that begins meanwhile is noticed
+    /// only at the next check, so this may take up to a quarter of `head_timeout` longer.
     pub(super) async fn expired(&self, bounds: &ConnectionBounds) {
         loop {
             match self.due(bounds) {
                 Due::Check(left) => tokio::time::sleep(left.min(bounds.head_timeout / 4)).await,
                 Due::Answer => {
                     self.is_overdue.store(true, Relaxed);
-                    // The task is then polled again, and with it the answer.
+                    // This task, and with it the answer, is then polled again.
                     tokio::task::yield_now().await;
                 }
                 Due::End => return,
@@ -156,7 +156,7 @@ impl Timeouts {
             let behind = self.micros().saturating_sub(self.kept_up_until.load(Relaxed));
             left = left.min(idle_timeout.saturating_sub(Duration::from_micros(behind)));
         }
-        // Both deadlines hold in a TLS handshake: a head is awaited, and bytes are written.
+        // Both deadlines apply in a TLS handshake: a head is awaited, and bytes are written.
         if let Some(head) = self.head.load(Relaxed).checked_sub(1) {
             left = left.min(head_timeout.saturating_sub(since(head)));
         }
@@ -170,7 +170,7 @@ impl Timeouts {
     fn on_read(&self) {
         let now = self.now();
         self.last_byte.store(now, Relaxed);
-        // Bytes that arrive before the answer is written are not yet read as a head.
+        // Bytes that arrive before the answer is written do not count as a head yet.
         let is_next = !self.is_answering.load(Relaxed) && !self.has_unsent();
         if is_next && self.head.load(Relaxed) == 0 {
             self.head.store(now + 1, Relaxed);
@@ -188,7 +188,7 @@ impl Timeouts {
         }
     }
 
-    /// Notes that the kernel takes no more bytes for now.
+    /// Records that the kernel takes no more bytes for now.
     fn on_blocked(&self) {
         if !self.has_unsent() {
             self.begin_unsent();
@@ -196,8 +196,8 @@ impl Timeouts {
         self.is_blocked.store(true, Relaxed);
     }
 
-    /// Notes that the kernel has taken all bytes that were written. Parts of an answer may
-    /// not have been written yet: `unsent` counts those.
+    /// Records that the kernel has taken all written bytes. Parts of an answer may not have been
+    /// written yet; `unsent` counts those.
     fn on_flushed(&self) {
         if self.is_blocked.load(Relaxed) {
             self.is_blocked.store(false, Relaxed);
@@ -238,8 +238,8 @@ impl<S> TimedStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> TimedStream<S> {
-    /// Reads the first byte, without a larger buffer. Waiting until the socket is readable
-    /// would not do: tokio takes a new socket for readable until the first read.
+    /// Reads the first byte, without a larger buffer. Waiting until the socket is readable is not
+    /// enough: tokio considers a new socket readable until the first read.
     ///
     /// # Errors
     /// When the connection ends before its first byte.
@@ -262,7 +262,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
             self.timeouts.on_read();
-            // The next read returns the error or the end that this one may have met.
+            // The next read returns the error or the end, if this one has met it.
             return Poll::Ready(Ok(()));
         }
         read

@@ -23,11 +23,11 @@ const VIEWS = {
 const main = document.getElementById("view");
 let shown = false;
 let scrolling;
-// Aborted when another view is shown: a late answer must not draw over it.
+// Aborted when another view is shown, so that a late answer does not draw over it.
 let leaving = new AbortController();
 
 const finder = startSuggest({
-  // On the search view, new words keep the filters that are set. Their best match comes first again.
+  // On the search view, new words keep the filters, and the best match comes first again.
   searchFor(text) {
     const route = current();
     const question = read(route.name === "search" ? route.parameters : new URLSearchParams());

@@ -1,12 +1,12 @@
-// Chooses light or dark before anything is painted: a plain script in the head, so that the page
-// does not flash in the wrong colours. Without a choice, the system's preference holds.
+// Chooses light or dark before anything is painted. It is a plain script in the head, so that the
+// page does not flash in the wrong colours. Without a choice, the system's preference applies.
 (function () {
   "use strict";
 
   const KEY = "figdex-theme";
   const root = document.documentElement;
 
-  // When the browser refuses storage, the choice lasts as long as the page.
+  // If the browser refuses storage, the choice lasts until the page is left.
   function stored() {
     try { return localStorage.getItem(KEY); } catch { return null; }
   }

@@ -18,10 +18,10 @@ pub(crate) struct Writer<'a, R> {
     pub(crate) rows: &'a R,
 }
 
-/// The column names of an answer in CSV, before those of the fields.
+/// The first column names of an answer in CSV. Those of the fields follow.
 const CSV_COLUMNS: &str = "row,input,match,idType,matches,by,reason";
 
-/// Writes what precedes the results: the heading of CSV, the beginning of JSON.
+/// Writes the part before the results: the heading of CSV, or the beginning of JSON.
 pub(crate) fn heading(
     out: &mut Pieces,
     form: Form,

@@ -61,7 +61,7 @@ fn of_array<'a>(
     options: &Options,
     context: Context<'_>,
 ) -> Result<Vec<ListJob<'a>>, ListError> {
-    // When the meter allows no more, the other jobs are passed over without being read.
+    // Once the meter allows no more work, the remaining jobs are skipped without being read.
     let each = |job| ListJob::of(job, options, context);
     let jobs = jobs(raw.get().as_bytes(), Version::V3, context.jobs_max, each);
     let jobs = jobs.map_err(|error| match error {
@@ -71,7 +71,7 @@ fn of_array<'a>(
     Ok(jobs.into_iter().collect::<Result<Vec<_>, TakesMore>>()?)
 }
 
-/// Reads lines of JSON: a text or a mapping job on each. Blank lines are left out.
+/// Reads lines of JSON, each a text or a mapping job. Blank lines are skipped.
 pub(super) fn lines<'a>(
     body: &'a str,
     options: Options,
@@ -122,12 +122,11 @@ fn columns(
     Ok(recognised)
 }
 
-/// The members of an object that are given, in their order, as far as the first at which reading
-/// them ends with a fault: one without a known name, or one that comes again. The others are passed
-/// over, because a body can have a hundred thousand.
+/// The given members of an object, in order, up to the first faulty one: an unknown name or a
+/// repeated one. Later members are skipped, because a body can have a hundred thousand.
 struct Members;
 
-/// The names of the members that a list may have: its own, and those of its options.
+/// The names of the members that a list may have: those of the list, and those of its options.
 const MEMBERS: [&str; 7] =
     ["jobs", "columns", "headings", "prefer", "fields", "many", "includeUnlistedEquities"];
 

@@ -1,11 +1,11 @@
-//! The fields of a row that a list asks for.
+//! The row fields that a list asks for.
 
 use figdex_index::{Field, Row};
 
 use crate::callers::version::Version;
 use crate::wire::{Fault, row};
 
-/// The fields of these names.
+/// Parses the names of fields.
 pub(super) fn parse<'n>(names: impl Iterator<Item = &'n str>) -> Result<Vec<Field>, Fault> {
     let mut fields: Vec<Field> = Vec::new();
     for name in names.map(str::trim) {
@@ -24,8 +24,8 @@ pub(super) fn parse<'n>(names: impl Iterator<Item = &'n str>) -> Result<Vec<Fiel
 
 /// Writes a row as an object with these members, null where unknown.
 pub(super) fn write_row(fields: &[Field], out: &mut Vec<u8>, row: Row<'_>) {
-    // Most lists ask for the row of v3, whose members are written faster when they are known. That
-    // one has `metadata` where a row has it.
+    // Most lists want the row of v3. Its members are written faster when they are known in advance.
+    // A row of v3 also has `metadata` if the row has it.
     if fields == Field::of_every_row() && row.metadata().is_none() {
         return row::write(out, Version::V3, row);
     }

@@ -32,7 +32,7 @@ use crate::callers::version::Version;
 pub(crate) enum Form {
     Json,
     Csv,
-    /// JSON, a result on each line.
+    /// JSON, one result per line.
     Ndjson,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct List<'a> {
 
 /// One job of a list.
 pub(crate) struct ListJob<'a> {
-    /// The identifier as it was sent, for the column `input`.
+    /// The identifier as sent, for the column `input`.
     pub(crate) input: Cow<'a, str>,
     pub(crate) question: Question<'a>,
 }
@@ -87,17 +87,18 @@ impl From<String> for ListError {
     }
 }
 
-/// The most columns whose types are asked for in one request, and the most texts in all of them.
+/// The most columns that one request may ask the types of. `COLUMN_TEXTS_MAX` is the most texts in
+/// all of them.
 const COLUMNS_MAX: usize = 64;
 const COLUMN_TEXTS_MAX: usize = 10_000;
 
-/// Everything, besides body and parameters, on which the reading of a list depends.
+/// Everything that the reading of a list depends on, apart from its body and parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) vocabulary: &'c Vocabulary,
     /// The most jobs.
     pub(crate) jobs_max: usize,
-    /// Charged for every byte and every text.
+    /// The meter; it is charged for every byte and every text.
     pub(crate) meter: &'c Meter,
 }
 
@@ -126,7 +127,8 @@ impl<'a> List<'a> {
 }
 
 impl<'a> ListJob<'a> {
-    /// The job of an element of `jobs`. A fault is the result of that job.
+    /// The job of an element of `jobs`. If the element has a fault, the fault is the result of the
+    /// job.
     ///
     /// # Errors
     /// [`TakesMore`] when reading it takes more work than the meter allows.
@@ -147,7 +149,7 @@ impl<'a> ListJob<'a> {
         })
     }
 
-    /// The job of a text by itself, or of a column of the type `column`.
+    /// The job of a text by itself, or of a text of a column of the type `column`.
     fn text(
         text: Cow<'a, str>,
         column: Option<IdType>,
@@ -160,8 +162,8 @@ impl<'a> ListJob<'a> {
     }
 }
 
-/// The text for the column `input`: one that is too long for an identifier is cut, so that a client
-/// cannot make the server send it back in full.
+/// The text for the column `input`. A text that is too long for an identifier is cut, so that a
+/// client cannot make the server send it back in full.
 fn shortened(text: Cow<'_, str>) -> Cow<'_, str> {
     const CHARS_MAX: usize = 2 * ID_VALUE_BYTES_MAX;
     match text.char_indices().nth(CHARS_MAX) {

@@ -10,11 +10,11 @@ use crate::wire::json::{Raw, elements, text};
 pub(crate) struct Options {
     pub(crate) policy: Policy,
     pub(crate) fields: Vec<Field>,
-    /// Whether all rows of an ambiguous identifier are answered.
+    /// Whether the answer has all rows of an ambiguous identifier.
     pub(crate) is_many: bool,
     pub(super) includes_unlisted: bool,
     filters: Option<Filters>,
-    /// The options that were given, since each may be given in one place only.
+    /// The names of the given options: each may be given in one place only.
     given: Vec<&'static str>,
 }
 
@@ -65,7 +65,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Takes a member of a JSON body; `false` when no option has this name.
+    /// Takes a member of a JSON body. Returns `false` if no option has this name.
     pub(super) fn take(
         &mut self,
         name: &str,
@@ -103,7 +103,7 @@ impl Options {
         Ok(true)
     }
 
-    /// The filters of every job that has none; `None` for the usual ones.
+    /// The filters for every job without its own; `None` for the default ones.
     pub(super) fn filters(&self) -> Option<&Filters> {
         self.filters.as_ref()
     }
@@ -119,7 +119,7 @@ impl Options {
             .then(|| Filters { include_unlisted_equities: true, ..Filters::default() });
     }
 
-    /// Notes that an option was given.
+    /// Records that an option was given.
     fn give(&mut self, name: &'static str) -> Result<(), Fault> {
         if self.given.contains(&name) {
             return Err(format!("{name} is given twice.").into());

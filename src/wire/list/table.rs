@@ -1,5 +1,5 @@
-//! Bodies of lists in CSV (contract 17.4): a column of texts, with or without a heading, or the
-//! column `idValue` and as far as wanted `idType`, `as` and the properties of a mapping job.
+//! Bodies of lists in CSV (contract 17.4): a column of texts, with or without a heading; or the
+//! column `idValue` and, optionally, `idType`, `as` and the properties of a mapping job.
 
 use std::borrow::Cow;
 
@@ -21,11 +21,11 @@ const DELIMITERS: [u8; 3] = *b"\t;,";
 /// The most cells of a row: every property of a mapping job, and more.
 const CELLS_MAX: usize = 64;
 
-/// The longest row whose cells are read, in bytes: far more than every property of a mapping job has.
-/// A longer one cannot be copied for each of its cells without taking several times its size.
+/// The longest row whose cells are read, in bytes: far more than every property of a mapping job
+/// has. Copying each cell of a longer row would take several times its size.
 const ROW_BYTES_MAX: usize = 64 << 10;
 
-/// Units of work of reading the cells of a row, besides those of its bytes.
+/// The units of work of reading the cells of a row, without the units for their bytes.
 const ROW_UNITS: u64 = 60;
 
 /// Units of work of a cell that is a member of its job, besides those of the bytes of both.
@@ -78,7 +78,7 @@ pub(super) fn read<'a>(
     Ok(List { options, jobs: Some(jobs), columns: None })
 }
 
-/// Two columns of one name would be two values of one member.
+/// Refuses columns of the same name: they would be two values of one member.
 fn refuse_same(heading: &[String]) -> Result<(), ListError> {
     let mut names = heading.iter().enumerate().filter(|(_, name)| !name.is_empty());
     match names.find(|(place, name)| heading[..*place].contains(name)) {
@@ -95,13 +95,13 @@ fn cut(heading: &mut String) {
     }
 }
 
-/// Whether the first text of a column names it.
+/// Whether the first text of a column is its heading.
 fn is_heading(text: &str) -> bool {
     type_of_heading(text).is_some()
         || ["id", "identifier", "identifiers"].iter().any(|name| text.eq_ignore_ascii_case(name))
 }
 
-/// The jobs of a column of texts, whose type is recognised by the whole column.
+/// The jobs of a column of texts. The type of the column is recognised from all texts.
 fn of_one_column<'a>(
     heading: &str,
     rows: Rows<'a>,
@@ -136,8 +136,8 @@ fn of_one_column<'a>(
     Ok(texts.into_iter().map(job).collect::<Result<_, TakesMore>>()?)
 }
 
-/// The jobs of a table with a column for each member of a mapping job. A blank cell is a member
-/// that is not given. Without `idType`, or with a blank one, the value is a text.
+/// The jobs of a table with a column for each member of a mapping job. A blank cell means that the
+/// member is not given. Without `idType`, or with a blank one, the value is a text.
 fn of_columns<'a>(
     heading: &[String],
     rows: Rows<'a>,
@@ -179,8 +179,8 @@ fn of_columns<'a>(
     Ok(jobs)
 }
 
-/// A job of these members, read as the same job in JSON. Without `idType` the value is a `text`
-/// (contract 17.13).
+/// A job with these members, read like the same job in JSON. Without `idType`, the value is a
+/// `text` (contract 17.13).
 fn of_members(
     mut members: Map<String, Value>,
     options: &Options,
@@ -200,7 +200,7 @@ fn of_members(
     Ok(ListJob { input, question })
 }
 
-/// A cell as the value of a member: intervals and truths are JSON, anything else is a text.
+/// A cell as the value of a member. Intervals and booleans are JSON; anything else is a text.
 fn member(name: &str, cell: &str) -> Value {
     let is_json = name == "includeUnlistedEquities"
         || Attribute::compared().any(|attribute| attribute.name() == name);
@@ -209,23 +209,23 @@ fn member(name: &str, cell: &str) -> Value {
     json.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// The rows of a text. A line end inside a quoted cell does not end a row; blank lines are rows.
+/// The rows of a text. A line end in a quoted cell does not end a row; blank lines are rows.
 #[derive(Clone)]
 struct Rows<'a> {
     rest: &'a str,
     delimiter: u8,
-    /// The line on which `rest` begins.
+    /// The number of the line where `rest` begins.
     line: usize,
 }
 
-/// The place of a byte in a row. As the reader of its cells sees it, a quote opens a cell only at
-/// its beginning.
+/// The position of a byte in a row, by the rules of the cell reader: a quote opens a cell only at
+/// the beginning of the cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     CellStart,
     Plain,
     Quoted,
-    /// After a quote in a quoted cell: it ends the cell, or is the first of two.
+    /// After a quote in a quoted cell. The quote ends the cell, or is the first of two.
     AfterQuote,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Rows<'a> {
         Self { rest, delimiter, line: 1 }
     }
 
-    /// The length of the next row; `None` when a quoted cell in it never ends.
+    /// The length of the next row; `None` when it has a quoted cell that never ends.
     fn row_bytes(&self) -> Option<usize> {
         let mut place = Place::CellStart;
         let end = self.rest.bytes().position(|byte| {
@@ -295,7 +295,7 @@ impl Cells {
         self.texts.resize(row.len() + 1, 0);
         let mut ends = [0; CELLS_MAX];
         let (mut read, mut written, mut count) = (0, 0, 0);
-        // Without more input the reader ends the record.
+        // Once there is no more input, the reader ends the record.
         loop {
             let (result, bytes_in, bytes_out, cells) = self.reader.read_record(
                 &row.as_bytes()[read..],

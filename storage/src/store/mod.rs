@@ -1,6 +1,6 @@
-//! The storage as the rest of this crate sees it: small objects that are read, written, listed and
-//! removed whole. Each call has a deadline, each answer a largest size. Conditional requests are
-//! not used: some storages ignore their conditions.
+//! The storage for the rest of this crate: small objects that are read, written, listed and removed
+//! as a whole. Each call has a deadline, and each answer a maximum size. Conditional requests are
+//! not used: some storages ignore the conditions.
 
 #[cfg(feature = "http")]
 mod http;
@@ -21,15 +21,15 @@ use tokio::time::timeout;
 use self::http::connect;
 use crate::error::{Error, Result};
 
-/// The longest time of one call, with its repetitions. A piece of 16 MiB takes it at 1 Mbit/s.
+/// The longest time of one call, including retries. A piece of 16 MiB needs this time at 1 Mbit/s.
 const CALL_TIME: Duration = Duration::from_secs(150);
 
-/// The most objects below an address that are listed: some thousand pieces for each of some dozen
+/// The most objects that are listed below an address: some thousand pieces for each of some dozen
 /// generations.
 const LISTED_MAX: usize = 5_000_000;
 
-/// The way to a storage. Everything that is not set is as the environment has it: `AWS_ACCESS_KEY_ID`,
-/// `AWS_WEB_IDENTITY_TOKEN_FILE` and the others, or the role of the machine.
+/// The settings of a storage. Settings that are missing here come from the environment
+/// (`AWS_ACCESS_KEY_ID`, `AWS_WEB_IDENTITY_TOKEN_FILE` and others) or from the role of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StorageSettings {
     /// The root of the interface, such as `https://storage.example.com`.
@@ -73,7 +73,7 @@ pub type Body = BoxStream<'static, Answer<Bytes>>;
 /// An object as a list shows it.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Its name below the address.
+    /// The name of the object below the address.
     pub key: String,
     /// Its size.
     pub bytes: u64,
@@ -88,10 +88,10 @@ fn connect(address: &StorageAddress, _settings: &StorageSettings) -> Result<Arc<
 }
 
 impl Store {
-    /// The storage at an address. Nothing is asked yet.
+    /// The storage at an address. This does not ask the storage anything yet.
     ///
     /// # Errors
-    /// When a setting cannot be used, or the folder of the address cannot be made.
+    /// When a setting cannot be used, or the folder of the address cannot be created.
     pub fn open(address: &StorageAddress, settings: &StorageSettings) -> Result<Self> {
         Ok(Self::over(connect(address, settings)?, address))
     }
@@ -101,7 +101,7 @@ impl Store {
         Self { objects, address: address.to_string() }
     }
 
-    /// An object as messages name it.
+    /// The name of an object in messages.
     pub(crate) fn place(&self, key: &str) -> String {
         format!("{}/{key}", self.address)
     }
@@ -150,7 +150,7 @@ impl Store {
     pub(crate) async fn list(&self) -> Result<Vec<Listed>> {
         let mut found = Vec::new();
         let mut objects = self.objects.list().map_err(|what| self.unavailable("", what));
-        // The deadline is for each page: many objects take many.
+        // The deadline is for each page: many objects need many pages.
         while let Some(object) = self.in_time("", objects.try_next()).await? {
             found.push(object);
             if found.len() > LISTED_MAX {

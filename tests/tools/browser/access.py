@@ -3,7 +3,7 @@
 from tab import VIEWS, Page, view
 
 
-# Names, roles, labels and headings, and the contrast of each text with what is behind it.
+# Checks names, roles, labels and headings, and the contrast of each text with its background.
 ACCESS = """() => {
   const faults = [];
   const ids = new Set();

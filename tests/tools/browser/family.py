@@ -46,7 +46,7 @@ def names(browser, options):
     expect(tab.locator(".facts")).to_contain_text("United States")
     page.go("#/search?query=microsoft", ".facet-value")
     expect(tab.locator("[data-field='exchCode US']")).to_contain_text("United States")
-    # Also when the names come last.
+    # This must also work when the names arrive last.
     page.tab.route("**/about", lambda route: (tab.wait_for_timeout(800), route.fulfill(json=ABOUT)))
     page.go("#/search?query=ibm", ".facet-value")
     tab.reload()
@@ -157,14 +157,14 @@ def three_keys(browser, options):
     expect(tab.locator("#to-results")).to_be_in_viewport()
     tab.keyboard.press("Enter")
     expect(first).to_be_focused()
-    # Straight from typing: Enter searches, and the arrow goes into the list.
+    # Right after typing, Enter searches, and the arrow key moves into the list.
     tab.locator("#query").fill("apple")
     tab.keyboard.press("Enter")
     tab.wait_for_url(re.compile("query=apple"))
     expect(tab.locator(".rows tbody th").first).to_have_text("AAPL")
     tab.keyboard.press("ArrowDown")
     expect(first).to_be_focused()
-    # One more copies its FIGI.
+    # The key c copies the FIGI of the row.
     tab.keyboard.press("c")
     expect(tab.locator("#said")).to_have_text(re.compile("^FIGI BBG.* copied$"))
     tab.keyboard.press("Enter")
@@ -198,7 +198,7 @@ def underlying(browser, options):
     tab.get_by_role("link", name=re.compile(r"^\d+ options on AAPL US$")).click()
     tab.wait_for_selector(".rows tbody tr")
     assert all("AAPL" in ticker for ticker in securities(tab)), securities(tab)
-    # An option at an exchange that lists no shares: its name says on what it is.
+    # The option's exchange lists no shares, but the option's name has the underlying.
     option = {"figi": IBM, "name": "May 26 Calls on AAPL US", "ticker": "AAPL 05/20/26 C330", "exchCode": "UG", "marketSector": "Equity",
               "securityType": "Equity Option", "securityType2": "Option", "compositeFIGI": "BBG0222Z51R6", "identifiers": {}}
     kin = {"shareClassFIGI": None, "composites": [{"compositeFIGI": "BBG0222Z51R6", "composite": None, "venues": [option]}]}

@@ -242,7 +242,7 @@ def search_troubles(browser, options):
     page.go("#/search?query=apple", ".notice")
     expect(tab.locator(".notice")).to_contain_text("cannot be reached")
     tab.unroute("**/v3/search")
-    # Without counts there are none: those of the last question do not stay.
+    # Without counts, none are shown: those of the last question do not stay.
     tab.route("**/facets?*", lambda route: route.abort())
     page.go("#/search?query=microsoft", ".rows tbody tr")
     expect(tab.locator(".facet-value")).to_have_count(0)

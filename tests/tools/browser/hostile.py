@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tab import Page, ask
 
-# Elements that exist only if a text of the data has become part of the document.
+# Elements that exist only if a text of the data was inserted as HTML.
 MADE = "document.querySelectorAll('main :is(script, img, iframe, b, svg[onload]), [onerror], [onload]').length"
 
 

@@ -113,7 +113,7 @@ def spreadsheet(browser, options):
     sums = tallies(tab)
     assert sums["all"] == 4996 == sums["resolved"] + sums["ambiguous"] + sums["unknown"] + sums["invalid"], sums
 
-    # What is on the page: any row by its number.
+    # Any row can be scrolled into view by its number.
     table = tab.locator("#outcome .v-table")
     for number in (5, 1000, 4321, 5000):
         table.evaluate("(table, top) => table.scrollTo(0, top)", (number - heading - 2) * 32)
@@ -122,7 +122,7 @@ def spreadsheet(browser, options):
         expect(row).to_contain_text(pasted[number - 1][1].strip() or "blank")
     assert tab.locator("#outcome .v-row").count() < 100, "only the visible rows are drawn"
 
-    # The file: line for line what was pasted.
+    # The file must repeat the pasted text line by line.
     lines = list(csv.reader(io.StringIO(download(tab), newline="")))
     assert len(lines) == len(pasted)
     own, names = lines[heading][:5], lines[heading][5:]
@@ -298,7 +298,7 @@ def next_steps(browser, options):
     tab.get_by_role("button", name=f"Row 1: use {ISIN} instead").click()
     expect(tab.locator("#tab-ambiguous .tally")).to_have_text("3")
     expect(tab.locator("#said")).to_contain_text("for 2 rows")
-    # A choice, its undoing, and another one.
+    # Make a choice, undo it, and make another one.
     choice = tab.get_by_label(re.compile(f"^Row 2, {ISIN}: choose one of"))
     choice.select_option("0")
     expect(tab.locator("#tab-resolved .tally")).to_have_text("1")
@@ -391,7 +391,7 @@ def bulk_troubles(browser, options):
     tab.get_by_role("button", name="Cancel").click()
     expect(tab.locator(".run-line")).to_contain_text("cancelled")
     assert "not asked" in download(tab)
-    # The columns cannot be recognised, and the list can be mapped all the same.
+    # The columns cannot be recognised, but the list can be mapped anyway.
     tab.locator("#identifiers").fill("IBM")
     expect(tab.locator(".recognition")).to_contain_text("could not be recognised: The server’s request limit")
     expect(tab.locator(".begin .primary")).to_be_enabled()
@@ -516,7 +516,7 @@ def true_estimate(browser, options):
     fill(tab, "\n".join(f"NO-{number:04}" for number in range(200)))
     expect(tab.locator(".begin p")).to_contain_text("They count as 20 requests; the server allows 25 requests in 60 s: nothing has to wait.")
     tab.locator("#identifiers").fill("\n".join(f"NO-{number:04}" for number in range(1000)))
-    # 100 requests: 23 or so now, and four windows of 60 s.
+    # 100 requests: about 23 now, then four windows of 60 s.
     expect(tab.locator(".begin p")).to_contain_text(re.compile(r"They count as 100 requests; the server allows 25 requests in 60 s: about (3 min|4 min)"))
     sizes = []
     tab.on("request", lambda request: sizes.extend(len(jobs) for jobs in [json.loads(request.post_data).get("jobs")] if jobs))

@@ -17,7 +17,7 @@ def reference(browser, options):
         output = tab.locator(f".runner:has([data-run='{path}']) .output")
         expect(output.locator(".status-line")).to_contain_text("200 OK")
         json.loads(output.locator("pre").inner_text()) if path != "/mapping/values/{key}" else None
-    # Each is under its own address: with a version, or at the root.
+    # Each endpoint is under its own address: with a version, or at the root.
     heads = tab.locator(".operation h2 code").all_inner_texts()
     assert {"/v3/mapping", "/v3/search", "/suggest", "/resolve", "/facets"} <= set(heads), heads
     tab.locator(".operation", has=tab.locator("[data-run='/facets']")).get_by_role("button", name="Copy as curl").click()
@@ -129,7 +129,7 @@ def keyboard_mapping(browser, options):
     tab.keyboard.press("End")
     expect(tab.locator("#tab-invalid")).to_be_focused()
     to("#outcome .v-table")
-    # The correction, whose row is then in another tab.
+    # The correction moves the row to another tab.
     to("#outcome button[data-row]")
     tab.keyboard.press("Enter")
     expect(tab.locator("#tab-invalid .tally")).to_have_text("0")

@@ -46,7 +46,7 @@ def folded(browser, options):
     expect(figis).to_have_count(len(listings))
     assert figis.all_inner_texts() == [row["figi"] for row in listings], "in the order of the answer"
     expect(first.locator(".listings")).to_be_focused()
-    # By keys: right opens, left closes, down goes on.
+    # With keys: right opens, left closes, down moves on.
     first.locator("tr:first-child th a").focus()
     tab.keyboard.press("ArrowLeft")
     expect(first.locator("tr")).to_have_count(1)
@@ -100,7 +100,7 @@ def reads_on(browser, options):
     page.go("#/search?query=endless", ".rows tbody tr")
     expect(tab.locator(".status")).to_have_text("500 of 5,000 instruments · 1 security")
     assert len(asked) == 5, asked
-    # Not when few requests are left.
+    # No page is read automatically when few requests are left.
     asked.clear()
     headers["ratelimit-remaining"] = "4"
     page.go("#/search?query=scarce", ".rows tbody tr")
@@ -199,7 +199,7 @@ def lines_of_one(browser, options):
     tab.wait_for_selector(".rows tbody tr")
     expect(tab.locator("thead .c-exch")).to_have_attribute("aria-sort", "descending")
     assert tab.locator(".rows tbody .x-code").all_inner_texts() == codes
-    # The order stays with another filter, and ends with other words.
+    # The order survives another filter, but not other words.
     tab.locator(".facet-value").first.click()
     tab.wait_for_url(re.compile("level=.*sort=-exch"))
     expect(tab.locator("thead .c-exch")).to_have_attribute("aria-sort", "descending")

@@ -22,7 +22,7 @@ ISIN = "US4592001014"
 SHARE_CLASS = "BBG001S5S399"
 WRONG_DIGIT = "US4592001015"
 
-# Every view, and an element that is there once it is drawn.
+# Every view, with an element that exists once the view is drawn.
 VIEWS = [
     ("", "h1"),
     ("#/search", ".empty"),
@@ -56,7 +56,7 @@ class Page:
         self.context.on("request", self._request)
 
     def _console(self, message):
-        # A browser reports each refused request; tests that provoke one say so.
+        # A browser reports each refused request. Tests that cause one on purpose set `allowed`.
         refused = "status of" in message.text or "ERR_FAILED" in message.text
         if message.type == "error" and refused and self.allowed:
             return

@@ -47,7 +47,7 @@ def meant_as_terms(browser, options):
     for query, filters, ticker in (
         ("AAPL call 2025 155", "securityType2=Option&optionType=Call&strike=155..155&expiration=2025-01-01..2025-12-31", "AAPL 01/17/25 C155"),
         ("AAPL call 01/17/25 C155", "securityType2=Option&optionType=Call&strike=155..155&expiration=2025-01-17..2025-01-17", "AAPL 01/17/25 C155"),
-        # No option expires then: with fewer terms.
+        # No option expires then, so fewer terms are used.
         ("AAPL calls 2099 155", "securityType2=Option&optionType=Call&strike=155..155", "AAPL 01/17/25 C155"),
         ("IBM 7% 2045", "coupon=7..7&maturity=2045-01-01..2045-12-31", "IBM 7 10/30/45"),
         ("IBM 2045", "maturity=2045-01-01..2045-12-31", "IBM 7 10/30/45"),
@@ -90,7 +90,7 @@ def terms(browser, options):
                 expect(cell).to_be_visible()
             for cell in (*cells, row.locator(".c-ticker")):
                 assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), (width, query)
-        # Mixed kinds have neither's name.
+        # Rows of mixed kinds have the name of neither kind.
         tab = page.go("#/search?marketSecDes=Corp&marketSecDes=Equity&securityType2=Option&securityType2=Corp", ".rows tbody tr")
         expect(tab.locator("thead .c-terms")).to_have_text("Terms")
         page.close()
@@ -130,7 +130,7 @@ def wide(browser, options):
     assert abs(tab.locator("#query").evaluate(edges)[0] - tab.locator(".found").evaluate(edges)[0]) < 1
     for cell in tab.locator(".rows .c-name").all():
         assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), cell.inner_text()
-    # The heading stays in view, also over a row that the keyboard reaches.
+    # The heading stays visible, even above a row that the keyboard reaches.
     tab.locator(".listings").first.click()
     tab.keyboard.press("End")
     expect(tab.locator("thead .c-ticker")).to_be_in_viewport(ratio=1)
@@ -140,7 +140,7 @@ def wide(browser, options):
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("ArrowUp")
     assert tab.locator(".rows tbody tr").first.evaluate(edges)[0] >= tab.locator("thead .c-ticker").evaluate(edges)[1]
-    # The ticker and the name are louder than the level.
+    # The ticker and the name are more prominent than the level.
     look = "one => { const { fontSize, fontWeight } = getComputedStyle(one); return [parseFloat(fontSize), Number(fontWeight)]; }"
     row = tab.locator(".rows tbody tr").first
     ticker, name, level = (row.locator(part).evaluate(look) for part in (".c-ticker", ".r-name", ".level"))

@@ -5,15 +5,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The system calls that are made to fail, only on files of the working folder. Those with `?` do
-# not exist on every machine.
+# The system calls that are made to fail, only on files of the working folder. Calls with `?` do not
+# exist on every machine.
 WRITING = ["write", "?pwrite64", "?writev", "?copy_file_range", "?sendfile", "fsync", "fdatasync", "ftruncate",
            "?fallocate", "?rename", "?renameat", "renameat2", "?link", "linkat", "?unlink", "unlinkat", "?rmdir",
            "?mkdir", "mkdirat", "?chmod", "fchmod", "fchmodat"]
 READING = ["openat", "read", "pread64", "mmap", "flock", "getdents64", "?statfs", "statx", "?newfstatat"]
 TRACED = ",".join(WRITING + READING)
 ERRORS = {"EIO": "Input/output error", "ENOSPC": "No space left on device", "EINTR": "Interrupted system call"}
-# The calls that are made again after EINTR; `openat` only where it opens a file.
+# The calls that are repeated after EINTR; `openat` only if it opens a file.
 RETRIED = {"openat", "read", "pread64", "write", "pwrite64", "writev", "fsync", "fdatasync", "ftruncate", "fchmod",
            "chmod"}
 
@@ -28,11 +28,12 @@ PART_FILE = re.compile(r"(part-000|segment)/[^/]+$")
 LISTS = re.compile(r"lists/\.?\w+\.json(\.new)?$")
 NUMBERS = re.compile(r"numbers\.\w+\.")
 RANDOM = re.compile(r"[0-9a-f]{32}(?=\.)|(?<=/\.tmp)\w{6}$")
-# The calls that no program makes while it starts, and the highest number of any other call then.
+# The calls that no program makes at its start, and the highest number of any other call at that
+# time.
 LATE = {"write", "fsync", "fdatasync", "flock", "rename", "renameat", "unlink", "unlinkat", "chmod"}
 STARTING = 12
-# Opens of other files, which shift the numbers of the first thread's calls away from
-# those of the others.
+# Opening other files shifts the numbers of the first thread's calls away from those of the other
+# threads.
 SHIFT = 'i=0; while [ $i -lt 400 ]; do true </dev/null; i=$((i+1)); done; exec "$@"'
 
 
@@ -42,12 +43,12 @@ class Call:
 
     name: str
     kind: str
-    # The path by which strace selects it, below the working folder; a program that runs in that
-    # folder passes relative paths to the system.
+    # The path in strace's filter, below the working folder. A program that runs in that folder
+    # passes relative paths to the system.
     path: str
     is_relative: bool
-    # Its number among the calls of its name with that path, and among all calls of its name, in its
-    # thread.
+    # The number of the call in its thread: among the calls of its name with that path, and among
+    # all calls of its name.
     nth: int
     number: int
     opens_to_write: bool
@@ -121,7 +122,7 @@ def points(trace: str, desk: Path, is_all: bool) -> list[Point]:
     found = []
     for calls in kinds.values():
         calls = [call for call in calls if call.is_selectable]
-        # Several places sync the folder of the index: each time it is another step.
+        # Several places sync the folder of the index, and each is a different step.
         chosen = [*calls[:2], *calls[2:][-1:]] if is_all or any(map(is_step, calls)) else calls[:1]
         found += [Point(call, len(found) + place) for place, call in enumerate(chosen)]
     return found

@@ -21,12 +21,12 @@ from calls import ERRORS, Point
 PATIENCE_SECONDS = 300
 # The exit codes of the programs.
 FAILED, DONE = 1, 0
-# The calls whose failure need not end a program, with the reasons; matched with the name and the
-# kind of the call. The result must be right all the same.
+# The calls whose failure need not end a program, with the reasons. They are matched by the name and
+# the kind of the call. The result must be right anyway.
 HARMLESS = [
-    # The size of a file that is read next, and a check for a folder that is made next.
+    # The size of a file that is read next, and a check of a folder that is created next.
     r"(statx|newfstatat) .*",
-    # The index that is published is measured to estimate the room on the disk.
+    # The size of the published index, for an estimate of the space on the disk.
     r"(openat|read) (new/)?index/(CURRENT|generation-N/manifest\.toml(\.sha256)?)",
     # The check whether a folder above an output is an index.
     r"openat (new/|lists/)?CURRENT",
@@ -34,23 +34,24 @@ HARMLESS = [
     r"flock (.*/)?\.[^/]*\.new",
     # Without its stamp an index is read in full.
     r"\w+ (new/)?index/generation-N\.verified(\.new)?",
-    # A build that cannot be noted among those of the index: a warning.
+    # The record of a build among those of the index. If it cannot be written, there is a warning.
     r"\w+ (new/)?index/builds\.jsonl(\.new)?",
     # tantivy may leave files that it no longer needs.
     r"\w+ .*/\.tantivy-meta\.lock",
 ]
-# The search for generations that are no longer needed, and their removal: a warning, and the
-# next build tries again.
+# The search for generations that are no longer needed, and their removal. A failure is a warning,
+# and the next build tries again.
 REMOVAL = r"((openat|getdents64) index|rename index/generation-N|\w+ index/generation-N\.old.*)"
-# The report that says that a build is running: a warning, and it is tried again at the end.
+# The report that a build is running. A failure is a warning, and the report is tried again at the
+# end.
 REPORT = r"(?!flock)\w+ \.report\.json\.new"
-# The calls whose failure is a warning, with one of its texts.
+# The calls whose failure causes a warning, with one of its texts.
 WARNED = {
     REMOVAL: ("old generations were not removed", "is left over and cannot be removed"),
     REPORT: ("the report is not written",),
 }
-# The messages of tantivy, which hides causes: it takes any error of a lock for the lock of another
-# process, and any error when it looks at a folder for a missing folder.
+# The messages of tantivy, which hides causes. It reports any error of a lock as the lock of another
+# process, and any error of examining a folder as a missing folder.
 MISTAKEN = {
     r"(openat|flock) .*/\.tantivy-\w+\.lock": "Lockfile",
     r"statx .*/segment": "not a directory",

@@ -11,7 +11,7 @@ const CURRENCIES: [&str; 24] = [
     "HKD", "PLN", "ZAR", "TRY", "INR", "KRW", "BRL", "CZK", "HUF", "ILS", "THB",
 ];
 
-/// Tenors of forwards; blank is spot.
+/// The tenors of forwards. A blank means spot.
 const TENORS: [&str; 9] = ["", "1M", "3M", "6M", "1Y", "1W", "2M", "9M", "2Y"];
 
 /// Exchanges of crypto assets.
@@ -22,7 +22,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, ordinal, .. } = issue;
     let mut random = Random::of(seed, 16, ordinal);
     let year = YEARS.start() + random.below(16);
-    // Two of three are pairs, until all pairs are used.
+    // Two of three issues are pairs, until all pairs are used.
     let pair = ordinal / 3 * 2 + ordinal % 3;
     let count = CURRENCIES.len() as u64;
     let pairs = count * (count - 1);

@@ -1,9 +1,9 @@
 //! Shares: share classes with their composites and venues.
 //!
-//! One issue is a share class. Every 64th is that of a large issuer, on all venues of the United
-//! States, and one in 32 of those is on about two hundred more. The others are small companies
-//! with a home market and sometimes a foreign listing. A market with one venue has a composite
-//! FIGI without a row.
+//! One issue is a share class. Every 64th is that of a large issuer, and is listed on all venues of
+//! the United States; one in 32 of these is also listed on about two hundred other venues. The
+//! others are small companies with a home market and sometimes a foreign listing. A market with one
+//! venue has a composite FIGI without a row.
 
 use crate::dump::{Dump, Issue};
 use crate::figis::Figis;
@@ -43,7 +43,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     }
 }
 
-/// A share class that is being written. `row` has the values that its rows share.
+/// A share class that is being written. `row` has the common values of its rows.
 pub(super) struct ShareClass<'a> {
     pub(super) issue: &'a Issue,
     pub(super) security: Security,
@@ -82,7 +82,7 @@ impl ShareClass<'_> {
         }
     }
 
-    /// Writes the rows of a share that is traded worldwide. Most are under reporting codes.
+    /// Writes the rows of a share that is traded worldwide. Most of them have reporting codes.
     fn write_everywhere(&mut self, ticker: &str) {
         const LONE: [(Venue, &str); 8] = [
             (Venue("LN", "XLON"), "USD"),
@@ -255,8 +255,9 @@ impl ShareClass<'_> {
         }
     }
 
-    /// Writes the row with that FIGI and a unique uniqueID: `EQ` and sixteen digits, which are made
-    /// from the number of the company in the first row, and are a running number in the others.
+    /// Writes the row with that FIGI and a unique uniqueID. The uniqueID is `EQ` and sixteen
+    /// digits: made from the number of the company in the first row, and a running number in the
+    /// others.
     pub(super) fn push(&mut self, figi: &str) {
         self.row.set(Column::Figi, figi);
         if self.rows == 0 {

@@ -1,8 +1,8 @@
 //! Futures, options on futures, generics and spreads, on indices, commodities, currencies and
 //! single shares.
 //!
-//! One issue is a contract month of a product. The issues go through 256 products at a time, from
-//! the latest month back, so that a small dump has many products.
+//! One issue is a contract month of a product. The issues go through 256 products at a time,
+//! beginning with the latest month, so that a small dump has many products.
 
 use crate::day::Day;
 use crate::dump::{Dump, Issue};
@@ -16,7 +16,7 @@ use crate::{figis, names};
 const PRODUCTS: u64 = 256;
 const MONTHS: u64 = 64;
 
-/// The year of the latest contract. Contracts after [`YEARS`] are live, and their tickers have one
+/// The year of the latest contract. Contracts after [`YEARS`] are live. Their tickers have one
 /// digit of the year.
 const LAST_YEAR: u64 = 2027;
 
@@ -48,8 +48,8 @@ macro_rules! profiles {
     };
 }
 
-/// The types of products. The last one is futures on single shares, whose subject is a large
-/// issuer and which have no options.
+/// The types of products. The last one is futures on single shares. Their subject is a large
+/// issuer, and they have no options.
 const PROFILES: [Profile; 7] = profiles! {
     "Index" "EUX" "XEUR" "EUR"
         ["Physical index future.", "Generic index future.", "Physical index option."]
@@ -88,7 +88,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, ordinal, .. } = issue;
     let (epoch, within) = (ordinal / (PRODUCTS * MONTHS), ordinal % (PRODUCTS * MONTHS));
     let (product, month) = (epoch * PRODUCTS + within % PRODUCTS, within / PRODUCTS);
-    // The values of the product depend on the product only.
+    // The values of the product depend only on the product.
     let mut random = Random::of(seed, 10, product);
     let profile = &PROFILES[(product % PROFILES.len() as u64) as usize];
     let (root, subject) = match profile.sector {

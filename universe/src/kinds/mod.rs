@@ -24,9 +24,9 @@ use super::{Mix, figis};
 pub(super) struct Kind {
     /// The name, for messages.
     pub(super) name: &'static str,
-    /// Number of rows in a thousand of [`Mix::Firm`].
+    /// The number of rows of this kind in a thousand rows of [`Mix::Firm`].
     firm: u64,
-    /// Number of rows in a thousand of [`Mix::Full`].
+    /// The number of rows of this kind in a thousand rows of [`Mix::Full`].
     full: u64,
     /// The FIGIs of its issues.
     pub(super) region: Region,
@@ -84,8 +84,8 @@ impl Quota {
         Self { per_mille: kind.per_mille(mix), issues: 0, rows: 0 }
     }
 
-    /// The number of rows that the kind is behind its proportion after `made` rows of all kinds,
-    /// in thousandths. The kind that is furthest behind is next.
+    /// The number of rows, in thousandths, by which the kind is behind its proportion after `made`
+    /// rows of all kinds. The kind that is furthest behind is next.
     pub(super) const fn lag(&self, made: u64) -> i64 {
         (self.per_mille * (made + 1)) as i64 - (self.rows * 1000) as i64
     }

@@ -39,7 +39,7 @@ const PURPOSES: [(&str, &str); 12] = [
 pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, ordinal, .. } = issue;
     let (series, place) = (ordinal / SERIES, ordinal % SERIES);
-    // The values that the maturities share depend on the series only.
+    // The common values of the maturities depend only on the series.
     let mut shared = Random::of(seed, 7, series);
     let mut random = Random::of(seed, 17, ordinal);
     let year = YEARS.start() + shared.below(16);

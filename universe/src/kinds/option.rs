@@ -1,5 +1,5 @@
-//! US listed equity options: chains of contracts. A contract has seventeen rows; with
-//! [`Mix::Firm`] it has six, the composite and five venues.
+//! US listed equity options: chains of contracts. A contract has seventeen rows. With [`Mix::Firm`]
+//! it has six: the composite and five venues.
 //!
 //! One issue is a stretch of a chain: one expiration, two neighbouring strikes, calls and puts.
 //! The underlying, the expiration and the strikes are computed from the ordinal of the issue, so
@@ -18,9 +18,9 @@ use crate::{Mix, figis};
 /// the second, every eighth to each of the others.
 const UNDERLYINGS: [u64; TIERS as usize] = [3072, 640, 256, 64];
 
-/// Number of consecutive stretches of one underlying. Four of them have one expiration, each with
-/// another pair of strikes. The number is large enough that a dump has the shares of a large issuer
-/// before options on it.
+/// Number of consecutive stretches of one underlying. Every four of them share an expiration, and
+/// each of the four has a different pair of strikes. The number is so large that a dump has the
+/// shares of a large issuer before options on it.
 const fn visit(mix: Mix) -> u64 {
     match mix {
         Mix::Firm => 96,
@@ -58,7 +58,7 @@ struct Stretch {
 
 impl Stretch {
     /// The stretch with that ordinal. This is a bijection: ordinal + 1 is an odd number times a
-    /// power of two; the power gives the tier, the odd number counts the stretches of the tier.
+    /// power of two. The power gives the tier, and the odd number counts the stretches of the tier.
     fn new(ordinal: u64, mix: Mix) -> Self {
         let number = ordinal + 1;
         let tier = u64::from(number.trailing_zeros()).min(TIERS - 1);
@@ -82,7 +82,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, mix, ordinal } = issue;
     let stretch = Stretch::new(ordinal, mix);
     let issuer = Issuer::at(seed, stretch.tier, stretch.place);
-    // The values of the underlying depend on the underlying only.
+    // The values of the underlying depend only on the underlying.
     let mut random = Random::of(seed, 2, stretch.place * TIERS + stretch.tier);
     let step = random.pick(&STRIKE_STEPS);
     let least_strike = 1 + random.below(120);
@@ -117,8 +117,8 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
 }
 
 /// The expiration with that number, a Friday. The first 256 numbers are the weeks of the last five
-/// years, in steps of 37 weeks, so that even a few expirations are spread over these years; the
-/// next 256 are those of the five years before.
+/// years. They go in steps of 37 weeks, so that even a few expirations are spread over these years.
+/// The next 256 numbers are the weeks of the five years before.
 fn expiration(number: u64, offset: u64) -> Day {
     let weeks = number / 256 * 256 + (number % 256 * 37).wrapping_add(offset) % 256;
     Day::from_days(LAST_EXPIRATION - 7 * weeks as i64)

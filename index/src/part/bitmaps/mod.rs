@@ -1,16 +1,16 @@
-//! Compressed bitmaps of the rows that have a value of an enum-like property. They count rows,
-//! and find the rows of a page that neither words nor identifiers narrow (engine 2, 3).
+//! Compressed bitmaps of the rows that have a value of an enum-like property. They count rows, and
+//! find a page of rows when neither words nor identifiers narrow the question (engine 2, 3).
 //!
-//! The layout is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin: "Better bitmap
-//! performance with Roaring bitmaps", 2016): DocIds in **chunks** of 65,536, and for each chunk
-//! with rows a **container**: all DocIds, a bit for each, or their sorted low halves where these
-//! are smaller. It is our own code for two reasons. The pure Rust crates copy a bitmap when they
-//! read it, but a generation is mapped. CRoaring reads mapped ("frozen") bitmaps in place, but
-//! it is C and trusts the bytes; here every access is checked, and `verify` names the fault.
+//! The layout is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin: "Better bitmap performance
+//! with Roaring bitmaps", 2016): DocIds are divided into **chunks** of 65,536, and each chunk with
+//! rows has a **container**: a bit for each DocId or, where that is smaller, the sorted low halves
+//! of the DocIds. This is our own code for two reasons. The pure Rust crates copy a bitmap to read
+//! it, but a generation is mapped. CRoaring reads mapped ("frozen") bitmaps in place, but it is C
+//! and trusts the bytes; here every access is checked, and `verify` names the fault.
 //!
 //! Three files:
-//! - `bitmaps.keys`: for each bitmap its property's code, value, number of containers and number
-//!   of rows;
+//! - `bitmaps.keys`: for each bitmap the code of its property, its value, and its numbers of
+//!   containers and of rows;
 //! - `bitmaps.containers`: an entry of [`ENTRY_BYTES`] for each container, bitmap by bitmap,
 //!   ascending by chunk;
 //! - `bitmaps.rows`: the bytes of the containers.
@@ -34,8 +34,7 @@ const ROWS: &str = "bitmaps.rows";
 /// The DocIds of a chunk.
 pub(crate) const CHUNK_DOCS: u32 = 1 << 16;
 
-/// The most DocIds of a container that is kept as low halves; beyond it a bit for each is
-/// smaller.
+/// The most DocIds of a container of low halves. Beyond it, a bit for each DocId is smaller.
 const LOW_HALVES_MAX: usize = 4096;
 
 /// The bytes of a container with a bit for each DocId.
@@ -45,8 +44,8 @@ const BITS_BYTES: usize = CHUNK_DOCS as usize / 8;
 /// of its bytes as `u64`, little-endian.
 const ENTRY_BYTES: usize = 16;
 
-/// The code of the bitmap of unlisted equities, and the first of the codes of the levels. Other
-/// bitmaps have the code of their property.
+/// The code of the bitmap of unlisted equities, and the first code of the levels. The other bitmaps
+/// have the code of their property.
 const UNLISTED_EQUITIES: usize = Property::COUNT;
 const LEVELS: usize = UNLISTED_EQUITIES + 1;
 
@@ -140,8 +139,8 @@ impl Bitmaps {
         self.unlisted_equities.map(|extent| self.bitmap(extent))
     }
 
-    /// The bitmap of each value of a property that rows have, with the place of the value in the
-    /// vocabulary.
+    /// The bitmap of each value of a property, for values that rows have, with the place of the
+    /// value in the vocabulary.
     pub(crate) fn of_property(
         &self,
         property: Property,
@@ -160,8 +159,8 @@ impl Bitmaps {
         self.extents().map(|extent| u64::from(extent.rows)).sum()
     }
 
-    /// Checks what reading relies on: containers are in order, within the part, and hold as many
-    /// rows as they say.
+    /// Checks the conditions that reading relies on: containers are in order, within the part, and
+    /// hold as many rows as they say.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
@@ -298,7 +297,7 @@ impl<'a> Bitmap<'a> {
 
     /// The number of the first container whose chunk is `chunk` or a later one.
     fn first_from(self, chunk: u32) -> usize {
-        // A frequent value has rows in every chunk: then the guess is right.
+        // If a frequent value has rows in every chunk, the guess is right.
         let guess = chunk as usize;
         if guess < self.containers() && self.chunk(guess) == chunk {
             return guess;

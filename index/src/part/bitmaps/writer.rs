@@ -18,7 +18,7 @@ pub(crate) struct BitmapsWriter {
     part: PathBuf,
     rows: FileWriter,
     rows_bytes: u64,
-    /// The bitmap of each value, by property, as its place in `bitmaps`.
+    /// For each property and value, the place of its bitmap in `bitmaps`.
     known: [HashMap<Box<str>, usize>; Property::COUNT],
     unlisted_equities: Option<usize>,
     levels: [Option<usize>; Level::COUNT],
@@ -130,7 +130,7 @@ impl BitmapsWriter {
     }
 }
 
-/// Adds a row to a bitmap, and the bitmap to those that have rows in the current chunk.
+/// Adds a row to a bitmap, and adds the bitmap to those with rows in the current chunk.
 fn put(bitmaps: &mut [BitmapWriter], touched: &mut Vec<usize>, bitmap: usize, doc: u32) {
     let low_halves = &mut bitmaps[bitmap].low_halves;
     if low_halves.is_empty() {

@@ -1,5 +1,5 @@
-//! The keys by which a search finds an instrument, besides its identifiers as they are spelled:
-//! squeezed identifiers and names (contract 9.9, 10.2).
+//! The keys by which a search finds an instrument, besides its exact identifiers: squeezed
+//! identifiers and names (contract 9.9, 10.2).
 
 use crate::instrument::Instrument;
 use crate::instrument::id_type::{IdType, IdValue};
@@ -14,10 +14,11 @@ pub(crate) const OCC_TAIL_CHARS: usize = 15;
 /// The keys of an instrument besides those of [`Instrument::keys`].
 pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, String)> {
     let kind = Kind::of(instrument);
-    // Options, bonds and the like share their name with all that end on other days.
+    // Options, bonds and the like share their name with all instruments that differ only in the end
+    // day.
     let name = instrument.name.as_deref().filter(|_| !kind.ends());
     let name = name.map(common_name).filter(|name| !name.is_empty());
-    // The description of a bond or a preferred share writes the coupon as people do; the ticker
+    // For a bond or a preferred share, the description writes the coupon as people do; the ticker
     // does not.
     let description = instrument.security_description.as_deref().filter(|description| {
         matches!(kind, Kind::Bond | Kind::Preferred)
@@ -28,8 +29,8 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
     let squeezed = instrument.keys().filter_map(|id_value| {
         let id_type = id_value.id_type();
         let key_kind = match id_type {
-            // Tickers with blanks are those of derivatives and bonds. They are exact matches
-            // only as they are spelled: another key for each would be a key for nearly every
+            // Tickers with blanks are those of derivatives and bonds. Only their exact spelling is
+            // an exact match: a squeezed key for each would be one more key for nearly every
             // instrument.
             IdType::Ticker if id_value.as_str().contains(' ') => return None,
             IdType::Ticker => KeyKind::SqueezedTicker,
@@ -43,13 +44,14 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
     squeezed.chain(names)
 }
 
-/// Whether a search finds rows by values of this idType (contract 9.9). The words of a ticker
-/// count instead, many rows share a base ticker, and a row's own FIGI has no key.
+/// Whether a search finds rows by values of this idType (contract 9.9). It does not for three: a
+/// ticker is found by its words, a base ticker has too many rows, and a row's own FIGI has no key.
 pub(crate) fn is_identifier(id_type: IdType) -> bool {
     !matches!(id_type, IdType::Ticker | IdType::BaseTicker | IdType::BbGlobal)
 }
 
-/// The value of an idType that has this squeezed text; `None` when the text does not determine it.
+/// The value of an idType whose squeezed form is this text; `None` when the text does not determine
+/// one value.
 pub(crate) fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue<'_>> {
     if id_type == IdType::Occ {
         let root_chars = squeezed.len().checked_sub(OCC_TAIL_CHARS)?;

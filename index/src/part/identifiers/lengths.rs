@@ -1,5 +1,5 @@
-//! The lengths of the keys of each kind. A text of another length is not a key of that kind, so
-//! that a search skips the lookup: most texts that people type fit few kinds.
+//! The lengths of the keys of each kind. A search skips the lookup of a text in a kind that has no
+//! key of its length: most typed texts fit few kinds.
 //!
 //! `identifiers.lengths`: for each kind, a little-endian `u64` with a bit for each length in
 //! bytes; the last bit stands for 63 bytes and more.
@@ -45,7 +45,7 @@ impl Lengths {
         self.0[place(kind)] |= bit(text);
     }
 
-    /// Whether a key of that kind is as long as the text.
+    /// Whether any key of that kind is as long as the text.
     pub(crate) fn have(&self, kind: KeyKind, text: &str) -> bool {
         self.0[place(kind)] & bit(text) != 0
     }

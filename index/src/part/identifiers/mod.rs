@@ -1,18 +1,18 @@
-//! The identifier directory of a part: from a key to its DocIds, ascending. A key is an idType
-//! and an idValue, or another text by which a search finds a row (`keys`).
+//! The identifier directory of a part: it leads from a key to the DocIds, ascending. A key is an
+//! idType and an idValue, or another text by which a search finds a row (`keys`).
 //!
-//! The keys are not terms of tantivy's dictionary, because they would be most of it (engine 4).
-//! Three files, besides that of `lengths`:
+//! The keys are not terms of tantivy's dictionary: they would be most of it (engine 4). Three
+//! files, besides the file of `lengths`:
 //! - `identifiers.radix`: for each value of the leading bits of a hash, the number of the first
-//!   entry with these bits, as `u32`, and the number of entries at the end;
+//!   entry with these bits, as `u32`; at the end, the number of all entries;
 //! - `identifiers.entries`: an entry of [`ENTRY_BYTES`] for each key, ascending by hash;
-//! - `identifiers.postings`: the DocIds of keys that have several, as differences, seven bits a
-//!   byte. Equal lists are kept once.
+//! - `identifiers.postings`: the DocIds of each key that has several, stored as differences, seven
+//!   bits per byte. Equal lists are kept once.
 //!
-//! Of a key only bits of its 128-bit hash are used: the leading bits select a place of the radix
-//! table, and an entry holds 56 more, which are compared. A lookup of an absent key gives a false
-//! match once in 10^16. Two keys of the index that collide are detected by the build, which then
-//! needs another seed.
+//! Only bits of a key's 128-bit hash are used: the leading bits select a place of the radix table,
+//! and an entry holds 56 more, which are compared. A lookup of an absent key gives a false match
+//! once in 10^16. Two keys of the index that collide are detected by the build, which then needs
+//! another seed.
 
 pub(crate) mod keys;
 pub(crate) mod lengths;
@@ -36,14 +36,15 @@ const RADIX: &str = "identifiers.radix";
 const ENTRIES: &str = "identifiers.entries";
 const POSTINGS: &str = "identifiers.postings";
 
-/// The bytes of an entry: a little-endian `u64`, with 56 bits of the hash above 8 bits with the
-/// number of DocIds, and a `u32`: the only DocId, or the start of the list in the postings.
+/// The bytes of an entry: a little-endian `u64` with 56 bits of the hash above 8 bits for the
+/// number of DocIds; then a `u32`, which is the only DocId or the start of the list in the
+/// postings.
 const ENTRY_BYTES: usize = 8 + 4;
 
 /// The bits of the hash that an entry holds.
 const ENTRY_HASH_BITS: u32 = 56;
 
-/// In place of an entry's number of DocIds: the list in the postings begins with the number.
+/// The number of DocIds in an entry that means "the list in the postings begins with the number".
 const COUNT_IN_LIST: u64 = 255;
 
 /// The approximate number of keys for each place of the radix table.
@@ -62,23 +63,23 @@ pub(crate) enum KeyKind {
     Squeezed,
     /// A ticker, squeezed.
     SqueezedTicker,
-    /// The common name of a company, or the squeezed description of a bond or a preferred share:
-    /// see `keys`.
+    /// The common name of a company, or the squeezed description of a bond or preferred share: see
+    /// `keys`.
     Name,
 }
 
-/// The bits of a key's hash that are used.
+/// The used bits of a key's hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hash {
-    /// The highest 32 bits. As many of them as the radix table needs select a place of it.
+    /// The highest 32 bits. The radix table uses as many of them as it needs to select a place.
     leading: u32,
     /// The [`ENTRY_HASH_BITS`] that are compared.
     compared: u64,
 }
 
 impl Hash {
-    /// The hash of a key. Each kind has a separate seed, so that kind and text need not be
-    /// joined.
+    /// The hash of a key. Each kind has a separate seed, so the kind need not be part of the hashed
+    /// text.
     fn of(kind: KeyKind, text: &str, seed: u64) -> Self {
         let seed = seed ^ u64::from(kind.code()).wrapping_mul(KIND_SPREAD);
         let hash = xxh3_128_with_seed(text.as_bytes(), seed);
@@ -96,7 +97,7 @@ fn radix_of(leading: u32, bits: u32) -> u64 {
 }
 
 impl KeyKind {
-    /// The codes are part of the index format; those of the idTypes come first.
+    /// The code of the kind. Codes are part of the index format; those of the idTypes come first.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Id(id_type) => id_type as u8,
@@ -156,8 +157,8 @@ impl Identifiers {
         self.among(self.candidates(hash), hash)
     }
 
-    /// Appends to `found` the DocIds of each key, an empty list for `None`. Each stage is done
-    /// for all keys before the next one, so that reads of memory overlap (engine 4).
+    /// Appends the DocIds of each key to `found`, and an empty list for `None`. Each stage runs for
+    /// all keys before the next one begins, so that reads of memory overlap (engine 4).
     pub(crate) fn find_all<'a, 'k>(
         &'a self,
         keys: impl ExactSizeIterator<Item = Option<(KeyKind, &'k str)>>,
@@ -174,7 +175,8 @@ impl Identifiers {
         for (_, hash, candidates) in &mut wanted {
             *candidates = self.candidates(*hash);
         }
-        // Reads one byte of each entry. The compiler must not drop reads of unused values.
+        // Reads one byte of each entry; the bytes must count as used, or the compiler drops the
+        // reads.
         let touch = |index: u32| self.entries.get(index as usize * ENTRY_BYTES).copied();
         let touched = wanted.iter().filter_map(|(_, _, candidates)| touch(candidates.start));
         black_box(touched.fold(0, |all, byte| all ^ byte));
@@ -185,7 +187,7 @@ impl Identifiers {
         black_box(lists.fold(0, |all, byte| all ^ byte));
     }
 
-    /// The numbers of the entries with the leading bits of a hash.
+    /// The range of the entries that have the leading bits of a hash.
     fn candidates(&self, hash: Hash) -> Range<u32> {
         let prefix = radix_of(hash.leading, self.radix_bits) as usize;
         self.radix.u32_at(0, prefix)..self.radix.u32_at(0, prefix + 1)
@@ -201,8 +203,8 @@ impl Identifiers {
         Postings::NONE
     }
 
-    /// Checks what [`Identifiers::find`] relies on: the radix table covers the entries in order,
-    /// and the DocIds of each key ascend and are below `docs`.
+    /// Checks the conditions that [`Identifiers::find`] relies on: the radix table covers the
+    /// entries in order, and the DocIds of each key ascend and are below `docs`.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
@@ -233,8 +235,7 @@ impl Identifiers {
         Ok(())
     }
 
-    /// Whether two keys collide: they share a place of the radix table and the bits that are
-    /// compared.
+    /// Whether any two keys collide: they share a place of the radix table and the compared bits.
     fn is_ambiguous(&self) -> bool {
         let mut compared = Vec::new();
         (0..self.radix.len() / 4 - 1).any(|place| {
@@ -275,10 +276,10 @@ impl Identifiers {
 }
 
 impl Postings<'_> {
-    /// No row.
+    /// An empty list of DocIds.
     pub(crate) const NONE: Self = Self { last: 0, left: 0, list: &[] };
 
-    /// One row, without a list.
+    /// A single DocId, without a list.
     pub(crate) fn one(doc: u32) -> Self {
         Self { last: doc, left: 1, list: &[] }
     }

@@ -1,9 +1,9 @@
 //! Sorting the pairs of key and DocId of a part, in bounded memory.
 //!
-//! A part has several pairs for each instrument, more bytes than all else that a build holds in
-//! memory. Beyond [`HELD`] pairs they are written to [`FILES`] files by the first bits of the
-//! key's hash. In the end the files are read back one by one, each sorted by itself: in the
-//! order of the files that is the order of the whole.
+//! A part has several pairs for each instrument, more bytes than everything else that a build holds
+//! in memory. Beyond [`HELD`] pairs they are written to [`FILES`] files, divided by the first bits
+//! of the key's hash. In the end each file is read back and sorted by itself; the files, one after
+//! the other, are the sorted whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::part::file_writer::FileWriter;
 /// The most pairs that are held in memory: 16 MiB.
 const HELD: usize = 1 << 20;
 
-/// One file for each value of the first [`FILE_BITS`] bits of a hash.
+/// The number of files: one for each value of the first [`FILE_BITS`] bits of a hash.
 const FILES: usize = 1 << FILE_BITS;
 const FILE_BITS: u32 = 6;
 
@@ -24,12 +24,12 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 const PAIR_BYTES: usize = size_of::<u128>();
 
-/// A key and a DocId, as one number: the leading bits of the key's hash, the bits that are
-/// compared, then the DocId. Sorted numbers ascend by hash, and by DocId within a key.
+/// A key and a DocId as one number: the leading bits of the key's hash, the compared bits, then the
+/// DocId. Sorted numbers ascend by hash, and by DocId within a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair(u128);
 
-/// The pairs that are to be sorted.
+/// The pairs to be sorted.
 pub(super) struct Pairs {
     folder: PathBuf,
     held_max: usize,
@@ -59,7 +59,8 @@ impl Pair {
 }
 
 impl Pairs {
-    /// Files are made in `folder` when they are needed; [`Pairs::for_each`] removes them.
+    /// An empty collection. Files are created in `folder` when needed; [`Pairs::for_each`] removes
+    /// them.
     pub(super) fn new(folder: &Path) -> Self {
         Self::holding(folder, HELD)
     }
@@ -80,11 +81,11 @@ impl Pairs {
         if self.held.len() >= self.held_max { self.spill() } else { Ok(()) }
     }
 
-    /// Calls `each` with the sorted pairs, many at a time, each pair once. The pairs of a key
-    /// come together.
+    /// Calls `each` with the sorted pairs, many at a time, without repeats. The pairs of one key
+    /// come in one call.
     ///
     /// # Errors
-    /// The first error of `each`, and of reading a file.
+    /// The first error of `each`, and errors of reading a file.
     pub(super) fn for_each(mut self, mut each: impl FnMut(&[Pair]) -> Result<()>) -> Result<()> {
         let mut hand_out = |pairs: &mut Vec<Pair>| {
             pairs.sort_unstable();

@@ -34,8 +34,8 @@ impl IdentifiersWriter {
         let create = |name: &str| FileWriter::create(part.join(name));
         let mut entries = create(ENTRIES)?;
         let mut lists = PostingsWriter::default();
-        // The number of keys at each place of the largest possible radix table. The number of
-        // distinct keys, and with it the number of places, is known only at the end.
+        // The number of keys at each place of the largest possible radix table. Only the end shows
+        // the number of distinct keys, and so the number of places.
         let bits_max = radix_bits(pairs.len());
         let mut counts = vec![0_u32; 1 << bits_max];
         let mut keys = 0;
@@ -77,13 +77,13 @@ impl IdentifiersWriter {
 #[derive(Default)]
 struct PostingsWriter {
     bytes: Vec<u8>,
-    /// The start and end of the last list with this hash.
+    /// The start and end of the last written list, by the hash of the list.
     known: HashMap<u64, (u32, u32)>,
     list: Vec<u8>,
 }
 
 impl PostingsWriter {
-    /// Adds the DocIds of a key. Returns the count and the place for the key's entry.
+    /// Adds the DocIds of a key. Returns the count and the place to store in the key's entry.
     fn put(&mut self, key: &[Pair]) -> Result<(u64, u32)> {
         self.list.clear();
         let count = (key.len() as u64).min(COUNT_IN_LIST);

@@ -1,11 +1,10 @@
-//! Flat columns of the numbers and days that intervals compare (engine 12).
+//! Flat columns of the numbers and days that filters with intervals compare (engine 12).
 //!
-//! Each column is two files, such as `numbers.strike.values`, the distinct values ascending, and
-//! `numbers.strike.ordinals`, for each DocId its ordinal: the place of its value from 1 on, or 0
-//! when the row has none. An interval becomes a range of ordinals, and a row passes when its
-//! ordinal is in that range. Ordinals take one, two or four bytes, so that many are compared at
-//! a time. Values are kept as `u64` numbers that have the order of the values; all is
-//! little-endian.
+//! Each column is two files. `numbers.strike.values`, for example, has the distinct values,
+//! ascending. `numbers.strike.ordinals` has an ordinal for each DocId: the place of its value from
+//! 1 on, or 0 for no value. An interval becomes a range of ordinals, and a row passes when its
+//! ordinal is in that range. Ordinals take one, two or four bytes, so that many are compared at a
+//! time. Values are stored as `u64` numbers in the same order; all numbers are little-endian.
 
 mod writer;
 
@@ -32,7 +31,7 @@ struct NumberColumn {
     width: Width,
 }
 
-/// The bytes of an ordinal.
+/// The number of bytes of an ordinal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
     One,
@@ -54,13 +53,13 @@ fn values(instrument: &Instrument) -> impl Iterator<Item = Option<u64>> {
     numbers.into_iter().chain(dates)
 }
 
-/// A `u64` that has the order of finite numbers; 0 and -0 give the same.
+/// Turns a finite number into a `u64` of the same order; 0 and -0 give the same.
 fn of_number(number: f64) -> u64 {
     let bits = (number + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// A `u64` that has the order of days.
+/// Turns a day into a `u64` of the same order.
 fn of_day(date: Date) -> u64 {
     (date.to_days() as u64) ^ 1 << 63
 }
@@ -71,7 +70,7 @@ impl Numbers {
         columns.collect::<Result<_>>().map(Self)
     }
 
-    /// The intervals of `filters`, each over its column.
+    /// The intervals of `filters`, each on its column.
     pub(crate) fn intervals(&self, filters: &Filters) -> Vec<Interval<'_>> {
         let numbers = filters.numbers.map(|interval| {
             interval.map(|interval| (interval.low().map(of_number), interval.high().map(of_number)))
@@ -93,7 +92,7 @@ impl Numbers {
         columns.into_iter().all(|(column, value)| column.value(doc) == value)
     }
 
-    /// Checks what reading relies on: values ascend, and each ordinal has a value.
+    /// Checks the conditions that reading relies on: values ascend, and each ordinal has a value.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first column that fails.
@@ -169,7 +168,7 @@ impl Interval<'_> {
         self.ordinals.contains(&self.column.ordinal(doc))
     }
 
-    /// Clears the bits of the rows that do not pass. The first bit is that of DocId `first`.
+    /// Clears the bits of the rows that do not pass. The first bit belongs to DocId `first`.
     pub(crate) fn narrow(&self, first: u32, bits: &mut [u64]) {
         let width = self.column.width;
         let ordinals = &self.column.ordinals[first as usize * width.bytes()..];
@@ -192,14 +191,14 @@ impl Interval<'_> {
     }
 }
 
-/// A bit for each of up to 64 ordinals: whether it passes. Written so that the compiler
+/// A bit for each of up to 64 ordinals, set when the ordinal passes. Written so that the compiler
 /// compares many at a time.
 fn passing<const BYTES: usize>(ordinals: &[u8], passes: impl Fn([u8; BYTES]) -> bool) -> u64 {
     let mut flags = [0_u8; 64];
     for (flag, bytes) in flags.iter_mut().zip(ordinals.as_chunks::<BYTES>().0) {
         *flag = u8::from(passes(*bytes));
     }
-    // Eight bytes of 0 or 1 become eight bits: each bit of the factor moves one of them to its
+    // Eight bytes of 0 or 1 become eight bits: each bit of the factor moves one of the bytes to its
     // place in the highest byte, and no two sums overlap.
     let eights = flags
         .as_chunks::<8>()

@@ -1,5 +1,5 @@
-//! Writing the columns of a part. The distinct values are known only at the end: ordinals are
-//! first given in the order of appearance and written to a temporary file, then replaced.
+//! Writing the columns of a part. The distinct values are known only at the end, so ordinals are
+//! first assigned in the order of appearance, written to a temporary file, and replaced at the end.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

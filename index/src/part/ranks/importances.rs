@@ -1,11 +1,11 @@
-//! The distinct importances of a generation. A rank has the **ordinal** of its row's importance:
-//! the place of its value among them from 1 on, or 0 when the row has none.
+//! The distinct importances of a generation. A rank holds the **ordinal** of its row's importance:
+//! the place of the value among them from 1 on, or 0 for a row without one.
 //!
-//! The file `ranks.importances` has the values, ascending, as the little-endian bits of `f64`. It
-//! is the same in all parts, so that ordinals can be compared over the parts. When there are more
-//! than [`VALUES_MAX`] values, all of them lose as many of their last bits as it takes: then they
-//! are accurate to some thousandths, and rows whose values have become equal are in the order of
-//! their other signals.
+//! The file `ranks.importances` has the values, ascending, as the little-endian bits of `f64`. The
+//! file is the same in all parts, so ordinals of different parts can be compared. When there are
+//! more than [`VALUES_MAX`] values, all of them lose their last bits until few enough are left.
+//! They are then accurate to some thousandths, and the other signals order rows whose values have
+//! become equal.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -24,24 +24,25 @@ const FILE: &str = "ranks.importances";
 
 const VALUE_BYTES: usize = 8;
 
-/// The most values that are told apart: an ordinal has 16 bits.
+/// The most distinct values: an ordinal has 16 bits.
 pub(crate) const VALUES_MAX: usize = u16::MAX as usize;
 
-/// The significant bits of an importance as it was given.
+/// The significant bits of an importance before any are lost.
 const BITS: u32 = f64::MANTISSA_DIGITS;
 
 /// Collects the distinct values, in any order and in bounded memory.
 #[derive(Default)]
 pub(super) struct Collected {
     values: BTreeSet<u64>,
-    /// The bits at the end that every value has lost.
+    /// The number of last bits that every value has lost.
     lost: u32,
 }
 
 impl Collected {
     pub(super) fn add(&mut self, importance: Importance) {
         self.values.insert(without_last(importance, self.lost));
-        // Fewer bits never make more values, so that the order of adding makes no difference.
+        // Fewer bits never make more values, so the order in which values are added does not
+        // matter.
         while self.values.len() > VALUES_MAX {
             self.lost += 1;
             let values = std::mem::take(&mut self.values).into_iter();
@@ -65,14 +66,14 @@ impl Values {
         self.sorted.len()
     }
 
-    /// The ordinal of an importance that was collected.
+    /// The ordinal of an importance. The importance must have been collected.
     pub(super) fn ordinal(&self, importance: Option<Importance>) -> u16 {
         let Some(importance) = importance else { return 0 };
         let bits = without_last(importance, self.lost);
         self.sorted.partition_point(|value| *value <= bits) as u16
     }
 
-    /// The significant bits that are left of each value, if some were lost.
+    /// The significant bits that are kept of each value, if some were lost.
     pub(super) fn bits(&self) -> Option<u32> {
         (self.lost > 0).then(|| BITS.saturating_sub(self.lost))
     }
@@ -86,12 +87,12 @@ impl Values {
     }
 }
 
-/// The bits of an importance without the last `lost`.
+/// The bits of an importance, with the last `lost` bits cleared.
 fn without_last(importance: Importance, lost: u32) -> u64 {
     importance.to_bits() >> lost << lost
 }
 
-/// The values of a generation, as a part has them in a file, or an engine of documents in memory.
+/// The values of a generation: in a file of a part, or in memory for an engine of documents.
 pub(crate) struct Importances<B = Mapped>(B);
 
 impl Importances {
@@ -99,14 +100,14 @@ impl Importances {
         Mapped::open(&part.join(FILE)).map(Self)
     }
 
-    /// Whether the values are these.
+    /// Whether the file has these values.
     pub(super) fn are(&self, values: &Values) -> bool {
         *self.0 == values.bytes()
     }
 }
 
 impl Importances<Vec<u8>> {
-    /// The values with these bytes; `None` when they are not sound.
+    /// Reads the values from these bytes; `None` when they are invalid.
     pub(crate) fn of_bytes(bytes: Vec<u8>) -> Option<Self> {
         Some(Self(bytes)).filter(Self::are_sound)
     }
@@ -123,14 +124,14 @@ impl<B: Deref<Target = [u8]>> Importances<B> {
         self.0.len() / VALUE_BYTES
     }
 
-    /// The value with that ordinal; `None` for 0, and for one that has no value.
+    /// The value with that ordinal; `None` for 0 and for an ordinal that is too large.
     pub(super) fn at(&self, ordinal: u16) -> Option<Importance> {
         let place = usize::from(ordinal).checked_sub(1).filter(|place| *place < self.count())?;
         Importance::from_bits(self.bits(place))
     }
 
-    /// The ordinal of the largest value up to `importance`, 0 when there is none; and whether that
-    /// is `importance` itself.
+    /// The ordinal of the largest value that is not above `importance` (0 when there is none), and
+    /// whether that value is `importance` itself.
     pub(super) fn up_to(&self, importance: Option<Importance>) -> (u16, bool) {
         let Some(importance) = importance else { return (0, true) };
         let bits = importance.to_bits();
@@ -150,17 +151,19 @@ impl<B: Deref<Target = [u8]>> Importances<B> {
         }
     }
 
-    /// The sort key of a place, which may be one of another generation, and the FIGI after which
-    /// rows of that sort key come after the place; all of them do for `None`.
+    /// The sort key of a place, which may come from another generation. The page after the place
+    /// begins with the rows of that sort key after the FIGI; for `None`, with all rows of that sort
+    /// key.
     pub(crate) fn after(&self, place: Place) -> (u64, Option<Figi>) {
         let tier = u64::from(place.class >> CLASS_BITS);
         let (ordinal, is_same) = self.up_to(place.importance.0);
-        // Without rows of that importance, those of the next smaller one follow.
+        // When no row has that importance, the rows of the next smaller one follow.
         let (rest, figi) = if is_same { (place.rest, Some(place.figi)) } else { (0, None) };
         (Rank::of(place.class, ordinal, rest).sort_key(tier), figi)
     }
 
-    /// Whether the values are importances and ascend, and a rank can name each of them.
+    /// Whether the values are valid importances, ascending, and few enough for the ordinals of
+    /// ranks.
     pub(super) fn are_sound(&self) -> bool {
         let bits = (0..self.count()).map(|place| self.bits(place));
         self.0.len().is_multiple_of(VALUE_BYTES)
@@ -169,7 +172,7 @@ impl<B: Deref<Target = [u8]>> Importances<B> {
             && bits.map(Importance::from_bits).all(|value| value.is_some())
     }
 
-    /// Whether the rank of a row names a value, or none.
+    /// Whether the ordinal in a row's rank is 0 or has a value.
     pub(super) fn has(&self, rank: Rank) -> bool {
         usize::from(rank.ordinal()) <= self.count()
     }

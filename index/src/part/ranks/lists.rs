@@ -1,13 +1,13 @@
 //! The rows of each frequent word in the order of ranks, as lists of positions.
 //!
 //! - `ranks.words`: an entry of [`WORD_BYTES`] for each frequent word, in the order of the
-//!   segment's dictionary: the start of its posting list in the segment, which identifies the
-//!   word, and the number of its rows, as `u32`; the start of its list in `ranks.lists`, as
-//!   `u64`.
-//! - `ranks.lists`: a list begins with its directory: for each block its last position, and its
-//!   start, counted from the end of the directory, as `u32`. A block is a byte with the number of
-//!   bits of a difference, and 128 packed differences. The last block is padded with its last
-//!   position.
+//!   segment's dictionary. It has, as `u32`, the start of its posting list in the segment, which
+//!   identifies the word, and the number of its rows; then, as `u64`, the start of its list in
+//!   `ranks.lists`.
+//! - `ranks.lists`: a list begins with its directory. For each block it has, as `u32`, the last
+//!   position and the start of the block, counted from the end of the directory. A block is a byte
+//!   with the number of bits per difference, then 128 packed differences. The last block is padded
+//!   with its last position.
 
 use std::ops::Range;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::part::segment::postings::{BLOCK_ROWS, RarePostings};
 pub(super) const WORDS: &str = "ranks.words";
 pub(super) const LISTS: &str = "ranks.lists";
 
-/// The fewest rows of a word with a list. The rows of other words are looked up and sorted.
+/// The fewest rows of a word with a list. For other words, the rows are looked up and sorted.
 pub(crate) const LISTED_MIN: u32 = BLOCK_ROWS;
 
 const WORD_BYTES: usize = 16;
@@ -35,7 +35,7 @@ const DIRECTORY_BYTES: usize = 8;
 /// The most bits of a difference.
 const BITS_MAX: u8 = u32::BITS as u8;
 
-/// The position after the last one.
+/// The position that stands for the end of a list.
 const END: u32 = u32::MAX;
 
 /// The lists of the frequent words of one part.
@@ -47,11 +47,11 @@ pub(super) struct Lists {
 /// A word that has a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListedWord {
-    /// The start of its posting list in the segment, which identifies it.
+    /// The start of the word's posting list in the segment, which identifies the word.
     pub(crate) start: u32,
-    /// The number of its rows.
+    /// The number of rows with the word.
     pub(crate) rows: u32,
-    /// The place of its entry.
+    /// The place of the word's entry in `ranks.words`.
     place: u32,
 }
 
@@ -76,7 +76,7 @@ impl Lists {
         })
     }
 
-    /// The list of the word with this entry in the dictionary, if the word is frequent.
+    /// The list of the word that has this entry in the dictionary, if the word is frequent.
     pub(super) fn of(&self, info: &TermInfo) -> Option<ListCursor<'_>> {
         if info.doc_freq < LISTED_MIN {
             return None;
@@ -108,7 +108,7 @@ impl Lists {
         u32_at(&self.words, place as usize * WORD_BYTES) as usize
     }
 
-    /// The place of the first word whose posting list starts at `start` or after it.
+    /// The place of the first word whose posting list starts at or after `start`.
     fn first_from(&self, start: usize) -> u32 {
         first_index(0..self.count(), |place| self.start(place) >= start)
     }
@@ -124,7 +124,7 @@ impl Lists {
         cursor
     }
 
-    /// Whether the entry at that place is of this word, with the same number of rows.
+    /// Whether the entry at that place belongs to this word and has the same number of rows.
     fn is_of(&self, place: usize, info: &TermInfo) -> bool {
         let Some(word) = self.words.get(place * WORD_BYTES..(place + 1) * WORD_BYTES) else {
             return false;
@@ -148,8 +148,8 @@ impl Lists {
         })
     }
 
-    /// Checks that each list ascends, and has the rows of the word's posting list; and that rare
-    /// words have the rows that tantivy reads.
+    /// Checks that each list ascends and has the rows of the word's posting list, and that the rare
+    /// words have the same rows here as in tantivy's reader.
     pub(super) fn verify(
         &self,
         part: &Path,
@@ -212,7 +212,7 @@ fn packed_bytes(bits: u8) -> usize {
     usize::from(bits) * BLOCK / 8
 }
 
-/// A hash of a DocId: sums of hashes differ when sets of DocIds do.
+/// A hash of a DocId. The sums of these hashes differ when sets of DocIds differ.
 fn spread(doc: u32) -> u64 {
     let spread = (u64::from(doc) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (spread ^ spread >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
@@ -242,7 +242,7 @@ impl ListCursor<'_> {
         self.position()
     }
 
-    /// Goes forward to the first position from `target` on, and returns it. It never goes back.
+    /// Goes forward to the first position at or after `target`, and returns it. Never goes back.
     pub(crate) fn seek(&mut self, target: u32) -> u32 {
         if self.position() >= target {
             return self.position();
@@ -250,7 +250,7 @@ impl ListCursor<'_> {
         let blocks = self.directory.len() / DIRECTORY_BYTES;
         let last = |block: u32| self.last(block as usize);
         if last(self.block as u32) < target {
-            // The block is usually one of the next: try steps of 1, 2, 4 and so on first.
+            // The wanted block is usually near: first try steps of 1, 2, 4 and so on.
             let (mut low, mut step) = (self.block as u32 + 1, 1);
             while (low as usize) < blocks && last(low) < target {
                 low += step;
@@ -310,7 +310,7 @@ impl ListCursor<'_> {
     }
 }
 
-/// Appends the list of ascending positions, at least one, with its directory.
+/// Appends the list of some ascending positions, at least one, with its directory.
 pub(super) fn put(positions: &[u32], out: &mut Vec<u8>) {
     let packer = BitPacker4x::new();
     let (mut directory, mut blocks) = (Vec::new(), Vec::new());

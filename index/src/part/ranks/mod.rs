@@ -1,14 +1,15 @@
-//! The rows of a part in the order of their ranks, so that a search takes the best of a million
-//! matching rows without looking at the others (engine 6).
+//! The rows of a part in the order of their ranks. A search takes the best of a million matching
+//! rows from it without looking at the others (engine 6).
 //!
-//! A row's **rank** says how much a person would want it (`rank`). Its **position** is its place
+//! A row's **rank** estimates how much people want the row (`rank`). Its **position** is its place
 //! in the order by rank; rows of equal rank are in FIGI order. Six files, all little-endian:
-//! - `ranks.values`: for each DocId its signals, as `u16`, and the ordinal of its importance, in no
-//!   byte when no row of the generation has one, in one byte when 255 values are enough, else in two;
+//! - `ranks.values`: for each DocId its signals, as `u16`, and the ordinal of its importance. The
+//!   ordinal takes no byte when no row of the generation has an importance, one byte for up to 255
+//!   values, else two;
 //! - `ranks.importances`: the values that these ordinals name (see [`importances`]);
 //! - `ranks.order`: the DocId at each position, as `u32`;
-//! - `ranks.firsts`: for some ranks the signals and the ordinal, as `u16`, and the first position,
-//!   as `u32`, ascending (see [`Runs`]);
+//! - `ranks.firsts`: for some ranks, ascending, the signals and the ordinal, as `u16`, and the
+//!   first position, as `u32` (see [`Runs`]);
 //! - `ranks.words` and `ranks.lists`: the positions of the rows with each frequent word (see
 //!   [`lists`]).
 
@@ -42,13 +43,14 @@ const FIRSTS: &str = "ranks.firsts";
 
 const FIRST_BYTES: usize = 8;
 
-/// Rows of one rank, of which `ranks.firsts` always has an entry. See [`Runs`].
+/// The length from which a run of rows of one rank always has an entry in `ranks.firsts`. See
+/// [`Runs`].
 const RUN_MIN: u32 = 64;
 
 /// The ranks of one part.
 pub(crate) struct Ranks {
     values: Mapped,
-    /// The bytes of a rank in `values`.
+    /// The number of bytes of a rank in `values`.
     width: usize,
     importances: Importances,
     order: Mapped,
@@ -104,8 +106,9 @@ impl Ranks {
         self.importances.place(sort_key, figi)
     }
 
-    /// The sort key of a place, which may be one of another generation, and the FIGI after which
-    /// rows of that sort key come after the place; all of them do for `None`.
+    /// The sort key of a place, which may come from another generation. The page after the place
+    /// begins with the rows of that sort key after the FIGI; for `None`, with all rows of that sort
+    /// key.
     pub(crate) fn after(&self, place: Place) -> (u64, Option<Figi>) {
         self.importances.after(place)
     }
@@ -115,7 +118,7 @@ impl Ranks {
         &self.importances
     }
 
-    /// The row at a position.
+    /// The DocId of the row at a position.
     pub(crate) fn doc(&self, position: u32) -> u32 {
         u32_at(&self.order, 4 * position as usize)
     }
@@ -125,7 +128,8 @@ impl Ranks {
         self.first_from(self.rank(doc), doc)
     }
 
-    /// The first position after all smaller ranks and, of rank `rank`, all DocIds below `doc`.
+    /// The first position after all smaller ranks and, within the rank `rank`, after all DocIds
+    /// below `doc`.
     pub(crate) fn first_from(&self, rank: Rank, doc: u32) -> u32 {
         let count = (self.firsts.len() / FIRST_BYTES) as u32;
         let next = first_index(0..count, |entry| self.first(entry).0 > rank);
@@ -155,8 +159,8 @@ impl Ranks {
         first(kind as usize)..first(kind as usize + 1)
     }
 
-    /// The positions of the rows with a word, which is given by its entry in the segment's
-    /// dictionary; `None` for a word of fewer than [`lists::LISTED_MIN`] rows.
+    /// The positions of the rows with a word. `word` is its entry in the segment's dictionary.
+    /// `None` for a word of fewer than [`lists::LISTED_MIN`] rows.
     pub(crate) fn list(&self, word: &TermInfo) -> Option<ListCursor<'_>> {
         self.lists.of(word)
     }
@@ -174,18 +178,18 @@ impl Ranks {
 
     /// The rank and the position of an entry of `ranks.firsts`.
     fn first(&self, entry: u32) -> (Rank, u32) {
-        // One read: a search for a position makes many of them.
+        // One read for both numbers: a search for a position reads many entries.
         let entry = u64_at(&self.firsts, FIRST_BYTES * entry as usize);
         (Rank::new(entry as u16, (entry >> 16) as u16), (entry >> 32) as u32)
     }
 
-    /// Whether the importances are those of a generation with these securities.
+    /// Whether the importances are those of these securities.
     pub(crate) fn are_of(&self, securities: &Securities) -> bool {
         self.importances.are(&securities.importances)
     }
 
-    /// Checks what reading relies on: the order has all rows, by rank and DocId, each rank has an
-    /// importance that is known, and the rows of each listed word are those in the segment.
+    /// Checks the conditions that reading relies on: the order has all rows, by rank and DocId;
+    /// each rank has a known importance; and each listed word has the same rows as in the segment.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
@@ -223,7 +227,7 @@ impl Ranks {
     }
 }
 
-/// The bytes of a rank in `ranks.values`, with that many importances.
+/// The number of bytes of a rank in `ranks.values`, for that many importances.
 fn width(importances: usize) -> usize {
     const ONE_BYTE: usize = u8::MAX as usize;
     match importances {
@@ -233,15 +237,15 @@ fn width(importances: usize) -> usize {
     }
 }
 
-/// Makes the entries of `ranks.firsts`. The rows between two entries are of one rank, or fewer than
-/// twice [`RUN_MIN`], so that a position is found in few steps, and the entries take less than half
-/// a byte for each row, however many ranks there are.
+/// Makes the entries of `ranks.firsts`. Between two entries, all rows have one rank, or there are
+/// fewer rows than twice [`RUN_MIN`]. So a position is found in few steps, and the entries take
+/// less than half a byte per row, however many ranks there are.
 #[derive(Default)]
 struct Runs {
     entries: Vec<u8>,
     /// The position of the last entry.
     entered: u32,
-    /// The rank and the first position of the last run, and whether it has no entry yet.
+    /// The rank and the first position of the last run, and whether the run still has no entry.
     run: Option<(Rank, u32, bool)>,
 }
 
@@ -260,7 +264,7 @@ impl Runs {
         self.run = Some((rank, position, !is_next));
     }
 
-    /// The bytes of the entries, of that many rows.
+    /// Finishes the entries of `rows` rows, and returns their bytes.
     fn finish(mut self, rows: u32) -> Vec<u8> {
         self.end_run(rows);
         self.entries

@@ -1,21 +1,21 @@
-//! The rank of a row: a number that says which of two equally good matches a person would want
-//! first (contract 10.3 to 10.6, 10.8). A smaller rank comes first.
+//! The rank of a row: a number that says which of two equally good matches people want first
+//! (contract 10.3 to 10.6, 10.8). A smaller rank comes first.
 //!
-//! A rank does not depend on the question, so that rows can be kept in its order. It follows
-//! from the row's own fields, from the other listings of its security, and from the importances of
-//! the generation. From the highest bit of a [`Rank`]:
+//! A rank does not depend on the question, so rows can be stored in the order of ranks. It follows
+//! from the row's own fields, the other listings of its security, and the importances of the
+//! generation. From the highest bit on, a [`Rank`] has:
 //! - 4 bits for the [`Kind`];
-//! - 1 bit, 0 for the best listing of a security. It comes before the importance, since all
-//!   listings of a security have the same one: otherwise those of the most important security would
-//!   fill the first page;
+//! - 1 bit, 0 for the best listing of a security. This bit comes before the importance. Otherwise
+//!   the listings of the most important security, which all have the same importance, would fill
+//!   the first page;
 //! - 16 bits for the ordinal of the importance ([`super::importances`]), subtracted from 65,535;
 //! - 3 bits for the listing, 0 for the best ones;
 //! - 9 bits for a score. It is a sum of costs: for each word of the name, for few listings of the
 //!   security, for a listing that is not known to be on the home market, and for a small market. A
 //!   short name costs less because the same query words cover more of it. For kinds that end on a
-//!   day, the score follows from that day only.
+//!   day, only that day decides the score.
 //!
-//! The ranks of the next generation may differ a little; a cursor then goes on from the same rank
+//! The ranks of the next generation may differ a little. A cursor then continues from the same rank
 //! and the same importance.
 
 use std::num::{NonZeroU16, NonZeroU64};
@@ -60,26 +60,26 @@ impl Rank {
         Self::of(kind << 1 | u16::from(is_other), ordinal, rest)
     }
 
-    /// The rank with that class (kind and best listing), ordinal, and rest (listing and score). Of
-    /// a class or a rest that is too large, the bits that count are taken.
+    /// The rank with that class (kind and best listing), ordinal, and rest (listing and score).
+    /// Excess high bits of the class and the rest are ignored.
     pub(crate) fn of(class: u16, ordinal: u16, rest: u16) -> Self {
         let class = u64::from(class) & ((1 << CLASS_BITS) - 1);
         let importance = u64::from(u16::MAX - ordinal);
         Self(class << CLASS_SHIFT | importance << IMPORTANCE_SHIFT | u64::from(rest & REST_MAX))
     }
 
-    /// The smallest rank of a kind, of which [`Kind::ALL`] has the number, and after the last kind
-    /// one that is larger than all.
+    /// The smallest rank of the kind with this number in [`Kind::ALL`]. For the number after the
+    /// last kind, a rank that is larger than all others.
     pub(crate) fn first_of(kind: usize) -> Self {
         Self((kind as u64) << (CLASS_SHIFT + 1))
     }
 
-    /// The smallest rank of the listings of a kind that are not the best of their security.
+    /// The smallest rank of the listings of a kind that are not the best listing of their security.
     pub(crate) fn first_other_of(kind: usize) -> Self {
         Self((2 * kind as u64 + 1) << CLASS_SHIFT)
     }
 
-    /// The rank in the sort key of a row, see [`Rank::sort_key`].
+    /// The rank in the sort key of a row (see [`Rank::sort_key`]).
     pub(crate) fn of_sort_key(sort_key: u64) -> Self {
         Self(sort_key & ((1 << RANK_BITS) - 1))
     }
@@ -89,7 +89,7 @@ impl Rank {
         number < Self::first_of(Kind::ALL.len()).0
     }
 
-    /// A number by which rows are sorted, first by `tier`, then by rank.
+    /// A number that sorts rows, first by `tier`, then by rank.
     pub(crate) fn sort_key(self, tier: u64) -> u64 {
         tier << RANK_BITS | self.0
     }
@@ -118,25 +118,25 @@ impl Rank {
         self.0 as u16 & REST_MAX
     }
 
-    /// The signals that it was made from.
+    /// The signals that the rank was made from.
     pub(crate) fn signals(self) -> u16 {
         self.class() >> 1 << IMPORTANCE_SHIFT | self.rest()
     }
 
-    /// The distance from the best signals of its kind, from 0 to 686, to weigh it against other
+    /// The distance from the best signals of the kind, from 0 to 686. It is weighed against other
     /// reasons for a suggestion.
     pub(crate) fn cost(self) -> i32 {
         i32::from(self.rest() >> SCORE_BITS) * 25 + self.score() as i32
     }
 
-    /// The score, from 0, the best, to 511. Those of kinds that end on a day say something else
-    /// than those of the others.
+    /// The score, from 0 (the best) to 511. Scores of kinds that end on a day cannot be compared
+    /// with those of other kinds.
     pub(crate) fn score(self) -> u32 {
         u32::from(self.rest()) & SCORE_MAX
     }
 }
 
-/// The facts from a row's own fields that its rank follows from.
+/// The facts of a row's own fields that decide its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) share_class: Option<Figi>,
@@ -147,8 +147,8 @@ pub(crate) struct Facts {
     market: Market,
     /// The exchange code as a number, if it has two characters; other codes are not counted.
     pub(crate) exch_code: Option<NonZeroU16>,
-    /// For an instrument that ends on a day, that day in steps of two months, 0 when it is not
-    /// known; for others, the number of words of the name.
+    /// For an instrument that ends on a day, that day in steps of two months, 0 when it is unknown.
+    /// For others, the number of words in the name.
     measure: u16,
     pub(crate) importance: Option<Importance>,
 }
@@ -156,10 +156,10 @@ pub(crate) struct Facts {
 /// The bytes of [`Facts`] in a file.
 pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2 + 8;
 
-/// The class of a listing where trades are only reported, which is never the best one.
+/// The class of a listing where trades are only reported. It is never the best listing.
 pub(crate) const REPORTING: u32 = 7;
 
-/// The bits of no importance.
+/// The bits that stand for no importance.
 const NO_IMPORTANCE: u64 = u64::MAX;
 
 impl Facts {
@@ -188,7 +188,7 @@ impl Facts {
         }
     }
 
-    /// The facts as bytes, for a file that the build removes again.
+    /// The facts as bytes, for a temporary file of the build.
     pub(crate) fn to_bytes(self) -> [u8; FACTS_BYTES] {
         let mut bytes = [0; FACTS_BYTES];
         let figi = |figi: Option<Figi>| figi.map_or(0, Figi::to_u64);
@@ -228,8 +228,9 @@ impl Facts {
         !self.kind.ends() && (self.share_class.or(self.composite).is_some() || self.isin.is_some())
     }
 
-    /// The class of the listing, from 0, the best, to [`REPORTING`]. `stands_for_market`: the row is its own
-    /// composite, or its composite has no row, as on a market with a single venue.
+    /// The class of the listing, from 0, the best, to [`REPORTING`]. `stands_for_market` is true
+    /// when the row is its own composite, or its composite has no row, as on a market with a single
+    /// venue.
     pub(crate) fn listing_class(&self, stands_for_market: bool) -> u32 {
         match (self.market, stands_for_market) {
             (Market::Home, true) => 0,
@@ -243,8 +244,8 @@ impl Facts {
         }
     }
 
-    /// The signals of the row but its importance, given its comparison with the other rows: its
-    /// kind, its listing and its score, in the order of the bits of its rank.
+    /// The signals of the row without its importance: its kind, its listing and its score, in the
+    /// order of the bits of its rank. `comparison` compares the row with the others.
     pub(crate) fn signals(&self, comparison: Comparison) -> u16 {
         let Comparison { listing_class, is_best, listings, halvings } = comparison;
         let (place, score) = if self.kind.ends() {
@@ -275,7 +276,7 @@ fn number(isin: &IdValue<'_>) -> Option<NonZeroU64> {
     NonZeroU64::new(digits.try_fold(0, |number, digit| Some(number * 36 + digit?))?)
 }
 
-/// A row compared with the other listings of its security.
+/// The comparison of a row with the other listings of its security.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison {
     /// The class of [`Facts::listing_class`].
@@ -284,8 +285,8 @@ pub(crate) struct Comparison {
     pub(crate) is_best: bool,
     /// The number of listings of the security.
     pub(crate) listings: u32,
-    /// The size of the row's market: how often the largest market must be halved to become as
-    /// small.
+    /// The size of the row's market: the number of times that the largest market must be halved to
+    /// become as small.
     pub(crate) halvings: u32,
 }
 
@@ -298,9 +299,8 @@ pub(crate) fn code_number(code: &str) -> Option<NonZeroU16> {
 /// The most words of a name that are counted.
 const WORDS_MAX: u32 = 24;
 
-/// The cost of a word in the name. A security that is listed twice as often may have a name
-/// that is ten words longer: of all that the data say, the number of listings shows best which
-/// company is large.
+/// The cost of a word in the name. A security with twice as many listings may have a name that is
+/// ten words longer: in all the data, the number of listings shows best which company is large.
 const WORD_COST: u32 = 4;
 const DOUBLING_GAIN: u32 = 40;
 const DOUBLINGS_MAX: u32 = 8;
@@ -308,12 +308,12 @@ const DOUBLINGS_MAX: u32 = 8;
 /// The cost of a listing that is not known to be on the home market.
 const LISTING_COST: u32 = 12;
 
-/// The cost of a market of half the size.
+/// The cost of each halving of the market's size.
 const HALVING_COST: u32 = 4;
 const HALVINGS_MAX: u32 = 6;
 
-/// The gain of a number of listings: [`DOUBLING_GAIN`] for each doubling, and a share of it in
-/// between.
+/// The gain from a number of listings: [`DOUBLING_GAIN`] for each doubling, and a proportional
+/// share of it in between.
 fn popularity(listings: u32) -> u32 {
     let listings = listings.clamp(1, 1 << DOUBLINGS_MAX);
     let doublings = listings.ilog2();
@@ -321,7 +321,7 @@ fn popularity(listings: u32) -> u32 {
     DOUBLING_GAIN * doublings + DOUBLING_GAIN * beyond / (1 << doublings)
 }
 
-/// The number of steps of 61 days since 1980 began, as far as a score can hold it.
+/// The number of steps of 61 days since 1980 began, limited to the range of a score.
 fn two_months(day: Date) -> u16 {
     (day.to_days() - 3652).clamp(0, i64::from(SCORE_MAX) * 61).div_euclid(61) as u16
 }

@@ -1,7 +1,7 @@
-//! Ranking all rows, after all parts are written and the listings of each security are counted.
+//! Ranking all rows, once all parts are written and the listings of each security are counted.
 //!
-//! Ranks are made over all parts, so that no answer depends on how an index is cut (contract
-//! 10.7).
+//! Rows of all parts are ranked together, so that no answer depends on the division into parts
+//! (contract 10.7).
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ use crate::instrument::figi::Figi;
 use crate::part::file_writer::{FileWriter, write_file};
 use crate::part::rows::Rows;
 
-/// The file with the facts of a part's rows, which is removed when the part is ranked.
+/// The file with the facts of a part's rows. It is removed when the part is ranked.
 const FACTS: &str = "ranks.facts";
 
 /// Writes the facts of a part's rows. Instruments are added in FIGI order.
@@ -43,14 +43,13 @@ impl FactsWriter {
     }
 }
 
-/// The securities of all parts, with their listings, the sizes of the markets, and the
-/// importances.
+/// The securities of all parts with their listings, the sizes of the markets, and the importances.
 pub(crate) struct Securities {
     /// The securities that may have several rows.
     by_key: HashMap<Key, Security>,
     /// The composites that have a row.
     composites: HashSet<Figi>,
-    /// The share class of each ISIN, for rows whose share class is not known.
+    /// The share class of each ISIN, for rows with an unknown share class.
     share_classes: HashMap<NonZeroU64, Figi>,
     /// The number of rows of each exchange code.
     markets: HashMap<NonZeroU16, u32>,
@@ -71,13 +70,13 @@ struct Security {
     best: Listing,
 }
 
-/// A listing as its security's others are compared with it, the best one first: whether it is only
+/// The sort key of a listing within its security, the best one first: whether trades are only
 /// reported, the ordinal of its importance, its class, its FIGI.
 type Listing = (bool, Reverse<u16>, u32, Figi);
 
 impl Securities {
-    /// The securities of all rows. `visit` calls its argument with the FIGI and the facts of
-    /// every row; it is called twice.
+    /// Collects the securities of all rows. `visit` is called twice; it calls its argument with the
+    /// FIGI and the facts of every row.
     pub(crate) fn of(visit: impl Fn(&mut dyn FnMut(Figi, &Facts)) -> Result<()>) -> Result<Self> {
         let mut all = Self {
             by_key: HashMap::new(),
@@ -120,12 +119,12 @@ impl Securities {
         Ok(Self { by_key, largest, ..all })
     }
 
-    /// The securities of these parts, from the files of [`FactsWriter`].
+    /// Collects the securities of these parts, from the files of [`FactsWriter`].
     pub(crate) fn of_parts(parts: &[PathBuf]) -> Result<Self> {
         Self::of(|each| parts.iter().try_for_each(|part| for_each(part, &mut *each)))
     }
 
-    /// The security of a row; `None` when no other row can be of the same one.
+    /// The security of a row; `None` when no other row can belong to the same security.
     fn key(&self, facts: &Facts) -> Option<Key> {
         if !facts.has_siblings() {
             return None;
@@ -156,7 +155,7 @@ impl Securities {
         Rank::new(signals, self.importances.ordinal(facts.importance))
     }
 
-    /// The significant bits that are left of each importance, if there were too many different
+    /// The significant bits that are kept of each importance, if there were too many different
     /// ones.
     pub(crate) fn importance_bits(&self) -> Option<u32> {
         self.importances.bits()
@@ -200,9 +199,10 @@ pub(crate) fn write(
     write_lists(part, &positions, segment, words)
 }
 
-/// The DocIds in the order of their ranks, those of equal rank ascending.
+/// The DocIds in the order of their ranks. DocIds of equal rank ascend.
 fn sorted(ranks: &[Rank]) -> Vec<u32> {
-    // By the last digits first: each pass keeps the order of the one before among equal digits.
+    // A radix sort from the last digits on: each pass keeps the order of the previous pass among
+    // equal digits.
     const DIGIT_BITS: u32 = 11;
     const DIGITS: usize = 1 << DIGIT_BITS;
     let mut order: Vec<u32> = (0..ranks.len() as u32).collect();
@@ -227,7 +227,8 @@ fn sorted(ranks: &[Rank]) -> Vec<u32> {
     order
 }
 
-/// Writes the rows of each frequent word in the order of `positions`, the position of each DocId.
+/// Writes the list of each frequent word: the positions of its rows. `positions` has the position
+/// of each DocId.
 fn write_lists(
     part: &Path,
     positions: &[u32],
@@ -250,7 +251,7 @@ fn write_lists(
         let postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic);
         let mut postings = postings.map_err(Error::io(part))?;
         of_word.clear();
-        // Many positions are sorted faster by setting their bits, few by comparing.
+        // Setting bits sorts many positions faster, comparing sorts few faster.
         let is_dense = info.doc_freq as usize > positions.len() / 128;
         while postings.doc() != TERMINATED {
             let position = positions[postings.doc() as usize];

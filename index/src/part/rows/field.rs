@@ -5,8 +5,8 @@ use crate::instrument::figi::Figi;
 
 macro_rules! fields {
     ($($variant:ident = $name:literal, $doc:literal;)*) => {
-        /// A field of a result row (contract 12.3 to 12.5), in the order of a row of v3, then
-        /// those that only some rows or versions have.
+        /// A field of a result row (contract 12.3 to 12.5), in the order of a row of v3. Fields
+        /// that only some rows or versions have come last.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Field {
             $(#[doc = $doc] $variant,)*
@@ -88,7 +88,7 @@ impl<'a> Row<'a> {
 }
 
 impl FieldValue<'_> {
-    /// Appends the value as it stands inside a JSON string.
+    /// Appends the value in the form that it has inside a JSON string.
     pub fn write_json(self, out: &mut Vec<u8>) {
         match self {
             Self::Figi(figi) => out.extend_from_slice(&figi.to_chars()),

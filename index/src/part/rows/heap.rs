@@ -1,5 +1,5 @@
 //! The heap of the rows' texts, `rows.texts`: each text once, as its length in a little-endian
-//! `u16` and then its bytes. A text is named by its place in the heap.
+//! `u16` and then its bytes. A text is referred to by its place in the heap.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,13 +16,13 @@ pub(crate) type TextRef = u32;
 #[derive(Default)]
 pub(crate) struct TextHeap {
     bytes: Vec<u8>,
-    /// The place of the last text with this hash. The bytes are compared before a text is
-    /// shared, so that two texts with the same hash only cost a second copy.
+    /// The place of the last text with this hash. The bytes are compared before a text is shared,
+    /// so texts with the same hash only cost a second copy.
     known: HashMap<u64, TextRef>,
 }
 
 impl TextHeap {
-    /// The place of `text`, which is added unless the heap has it.
+    /// The place of `text`. Adds the text unless the heap has it.
     pub(crate) fn put(&mut self, text: &[u8]) -> Result<TextRef> {
         let hash = xxh3_64(text);
         if let Some(&place) = self.known.get(&hash)

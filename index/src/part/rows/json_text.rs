@@ -1,6 +1,6 @@
-//! Texts escaped as JSON strings are, without the quotes (RFC 8259, 7). The rows keep their
-//! texts in this form, so that an answer copies bytes without looking at the characters
-//! (engine 5). Nearly every text is the same in both forms.
+//! Texts escaped as JSON strings are, without the quotes (RFC 8259, 7). The rows keep their texts
+//! in this form, so that an answer copies bytes without looking at the characters (engine 5).
+//! Nearly every text is the same with and without escapes.
 
 /// Appends the escaped form of `text`.
 pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
@@ -10,7 +10,7 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     out.remove(start);
 }
 
-/// The text of an escaped form; `None` when the bytes are not one.
+/// Decodes an escaped text; `None` when the bytes are not one.
 pub(crate) fn unescape(form: &[u8]) -> Option<String> {
     serde_json::from_slice(&[b"\"", form, b"\""].concat()).ok()
 }

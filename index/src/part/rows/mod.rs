@@ -3,7 +3,7 @@
 //! Four files:
 //! - `rows.figis`: the FIGIs as ascending `u64`; a binary search finds the DocId of a FIGI.
 //! - `rows.records`: a [`Record`] for each row.
-//! - `rows.lines`: the fields that several rows share, such as all venues of a share, each
+//! - `rows.lines`: the fields that several rows share (all venues of a share, for example), each
 //!   [`Line`] once.
 //! - `rows.texts`: the texts that records and lines point to, each once, escaped as in JSON
 //!   (`json_text`).
@@ -62,8 +62,7 @@ const LENGTHS_BYTES: usize = 2 * Property::IN_RESULT.len();
 /// The length that means "no text".
 const NO_LENGTH: u16 = u16::MAX;
 
-/// A result row (contract 12.3 to 12.5), borrowed from the index. Each field is read when it is
-/// asked for.
+/// A result row (contract 12.3 to 12.5), borrowed from the index. Each field is read on demand.
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
     figi: Figi,
@@ -103,7 +102,8 @@ impl<'a> Row<'a> {
         self.line_figi(1)
     }
 
-    /// The FIGI of its share class; without one that of its composite; without either its own.
+    /// The FIGI of the share class; without a share class, that of the composite; without either,
+    /// the row's own.
     pub(crate) fn security(self) -> Figi {
         self.share_class_figi().or(self.composite_figi()).unwrap_or(self.figi)
     }
@@ -201,7 +201,7 @@ impl<'a> Text<'a> {
         pieces(self.stored, move || self.row.fields())
     }
 
-    /// Appends the text: as [`fmt::Display`] writes it, in less time.
+    /// Appends the text. Gives the same as [`fmt::Display`], in less time.
     pub(crate) fn append_to(self, text: &mut String) {
         self.plain_pieces().for_each(|piece| text.push_str(&piece));
     }
@@ -270,12 +270,12 @@ impl Rows {
         (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
     }
 
-    /// The DocIds of many FIGIs, each of which comes with a value that is ignored. All binary
-    /// searches take each step together, so that their reads of memory overlap (engine 4).
+    /// The DocIds of many FIGIs. The value with each FIGI is ignored. All binary searches take each
+    /// step together, so that their reads of memory overlap (engine 4).
     pub(crate) fn find_all<T>(&self, figis: &[(T, Figi)]) -> impl Iterator<Item = Option<u32>> {
         let count = self.len() as u32;
         let mut ends: Vec<(u32, u32)> = vec![(0, count); figis.len()];
-        // A range of n rows is empty after as many halvings as n has bits.
+        // A range of n rows is empty after one halving per bit of n.
         for _ in 0..u32::BITS - count.leading_zeros() {
             for ((low, high), (_, figi)) in ends.iter_mut().zip(figis) {
                 let middle = *low + (*high - *low) / 2;
@@ -292,7 +292,7 @@ impl Rows {
         })
     }
 
-    /// Touches the memory that reading these rows needs: first all records, then all lines, then
+    /// Touches the memory that these rows are read from: first all records, then all lines, then
     /// all texts, so that the reads of different rows overlap (engine 4).
     pub(crate) fn read_ahead(&self, docs: impl Iterator<Item = u32> + Clone) {
         let record = |doc: u32| &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];

@@ -1,8 +1,7 @@
-//! One row by itself, as a byte string: for an engine that keeps each instrument in a document.
+//! One row as a byte string, for an engine that keeps each instrument in a document.
 //!
-//! It has the bytes that the files of a part have for the row, one after the other: the FIGI, the
-//! line, the record, the length of the texts as `u32`, and the texts. So it is read as a row of a
-//! part is.
+//! The bytes are those in the files of a part, one after the other: the FIGI, the line, the record,
+//! the length of the texts as `u32`, and the texts. So a packed row is read like a row of a part.
 
 use super::heap::text_at;
 use super::verify::has_places;
@@ -36,17 +35,17 @@ pub(crate) fn pack(instrument: &Instrument, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The length of the packed row at the start of some bytes; `None` when they are not a row.
+/// The length of the packed row at the start of `bytes`; `None` when there is no valid row.
 pub(crate) fn check(bytes: &[u8]) -> Option<usize> {
     let head = bytes.get(..TEXTS)?;
     let end = TEXTS.checked_add(u32_at(head, LENGTH) as usize)?;
     let texts = bytes.get(TEXTS..end)?;
-    // The place of the attributes is read without asking whether the bytes at it are whole.
+    // Must come before `row`, which panics when the attributes are not inside the texts.
     let is_sound = has_places(&head[RECORD..LENGTH], &head[LINE..RECORD], texts);
     (is_sound && row(bytes).has_valid_texts()).then_some(end)
 }
 
-/// The row that [`pack`] wrote, of bytes that [`check`] has checked.
+/// The row that [`pack`] wrote. [`check`] must have accepted the bytes.
 pub(crate) fn row(bytes: &[u8]) -> Row<'_> {
     let texts = &bytes[TEXTS..][..u32_at(bytes, LENGTH) as usize];
     let record = &bytes[RECORD..LENGTH];

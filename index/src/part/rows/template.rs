@@ -1,7 +1,7 @@
-//! Templates for texts that repeat other fields of their row: `AAPL US 01/17/25 C155 Equity` is
-//! the ticker with the exchange code inside and the market sector after it. The index keeps the
-//! template, which many rows share, and fills it in when the text is read. Four rows in five
-//! are options with two such texts.
+//! Templates for texts that repeat other fields of their row. For example, `AAPL US 01/17/25 C155
+//! Equity` is the ticker with the exchange code inside and the market sector after it. The index
+//! keeps the template, which many rows share, and fills it in when the text is read. Four rows in
+//! five are options with two such texts.
 
 use super::json_text::escape;
 
@@ -9,7 +9,7 @@ use super::json_text::escape;
 /// contain no control character, since they are escaped (`json_text`).
 const TEMPLATE: u8 = 1;
 
-/// The most literal bytes of a template. A text with more is rarely shared by rows.
+/// The most literal bytes of a template. Rows rarely share a text with more.
 const LITERAL_BYTES_MAX: usize = 8;
 
 /// The fields of a row that a template may contain; empty where unknown.
@@ -83,7 +83,7 @@ pub(crate) fn template(text: &str, fields: RowFields<'_>, buffer: &mut Vec<u8>) 
         escape(literal, buffer);
         rest = after;
     }
-    // The text is not used up, or repeats no field.
+    // Part of the text is left over, or the text repeats no field.
     if !rest.is_empty() || literal_bytes == text.len() {
         buffer.clear();
         escape(text, buffer);
@@ -106,7 +106,7 @@ pub(crate) fn pieces<'a>(
             rest = &rest[1..];
             return Some(placeholder.of(fields()));
         }
-        // An unknown placeholder, as only a damaged text has, is copied like a literal.
+        // An unknown placeholder is copied like a literal. Only damaged texts have one.
         let end = rest[1..].iter().position(|byte| *byte < b' ');
         let (literal, after) = rest.split_at(end.map_or(rest.len(), |end| 1 + end));
         rest = after;

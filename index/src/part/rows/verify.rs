@@ -1,5 +1,5 @@
-//! Checks of what reading the rows relies on: every place is inside its file, and every stored
-//! text is valid.
+//! Checks the conditions that reading the rows relies on: every place is inside its file, and every
+//! stored text is valid.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub(super) fn has_places(record: &[u8], line: &[u8], texts: &[u8]) -> bool {
 }
 
 impl Row<'_> {
-    /// Whether each text is valid JSON. Its places must be checked before.
+    /// Whether each text is valid JSON. The places of the texts must be checked first.
     pub(super) fn has_valid_texts(self) -> bool {
         let lines = [self.ticker(), self.name(), self.metadata()];
         let attributes =
@@ -65,8 +65,8 @@ impl Row<'_> {
     }
 }
 
-/// Whether the bytes need no escape in a JSON string, as nearly all do. Then no copy is needed to
-/// check them.
+/// Whether the bytes need no escape in a JSON string, as is usual. Then they can be checked without
+/// a copy.
 fn needs_no_escape(piece: &[u8]) -> bool {
     let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
     str::from_utf8(piece).is_ok() && !piece.iter().any(is_special)

@@ -58,7 +58,7 @@ impl RowsWriter {
         [self.figis, self.records, self.lines].into_iter().try_for_each(FileWriter::finish)
     }
 
-    /// The number of a line, which is written unless it was written before.
+    /// The number of a line. Writes the line if it is new.
     fn number(&mut self, line: Line) -> Result<u32> {
         if let Some(number) = self.known.get(&line) {
             return Ok(*number);
@@ -85,7 +85,7 @@ impl Texts {
         Ok(line)
     }
 
-    /// The record of an instrument whose line has that number.
+    /// The record of an instrument. `line` is the number of its line.
     pub(super) fn record(&mut self, line: u32, instrument: &Instrument) -> Result<Record> {
         fn bytes(text: Option<&str>) -> &[u8] {
             text.map_or(&[], str::as_bytes)
@@ -133,7 +133,7 @@ impl Texts {
     }
 }
 
-/// Combines texts that often come together into one: their lengths as `u16`, then the escaped
+/// Combines texts that often occur together into one: their lengths as `u16`, then the escaped
 /// texts.
 fn combination(texts: [Option<&str>; Property::IN_RESULT.len()], out: &mut Vec<u8>) -> Result<()> {
     out.resize(LENGTHS_BYTES, 0);

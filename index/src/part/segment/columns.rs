@@ -1,8 +1,8 @@
 //! The fast fields of a part. Filters do not read them: `bitmaps` and `numbers` hold the same
-//! values in a faster form (engine 12). `verify` compares the two, so that an error of our own
-//! formats shows. Opening a part opens the column of one property only (`Part::mic_codes`), so that
-//! it does not fetch all columns from the disk (engine 10); [`CountedColumns`] opens others when
-//! values of a few rows are counted.
+//! values in a faster form (engine 12). `verify` compares the two, to find errors of our own
+//! formats. Opening a part opens only one column (`Part::mic_codes`), so that not all columns are
+//! fetched from the disk (engine 10). [`CountedColumns`] opens the others when the values of a few
+//! rows are counted.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -29,18 +29,18 @@ pub(crate) struct Columns {
 /// The column of an enum-like property: a term ordinal for each document.
 pub(crate) struct ValueColumn {
     column: Column<u64>,
-    /// The term ordinal of each value of the vocabulary, if a document has it.
+    /// For each value of the vocabulary its term ordinal, if a document has the value.
     ordinals: Vec<Option<u64>>,
-    /// The place in the vocabulary of each term.
+    /// For each term its place in the vocabulary.
     values: Vec<usize>,
 }
 
-/// The columns of enum-like properties that count values. Each is opened when it is first needed.
+/// The columns of enum-like properties, for counting values. Each is opened at its first use.
 #[derive(Default)]
 pub(crate) struct CountedColumns([OnceLock<Option<ValueColumn>>; Property::COUNT]);
 
-/// Memory of [`ValueColumn::count`], to be used again for the next documents: those that
-/// have a value, the places of their values in the column, and the terms of these.
+/// The reusable memory of [`ValueColumn::count`]: the documents with a value, the places of their
+/// values in the column, and the terms of these values.
 #[derive(Default)]
 pub(crate) struct Buffers {
     having: Vec<u32>,
@@ -63,7 +63,7 @@ impl CountedColumns {
         let opened = &self.0[property as usize];
         if opened.get().is_none() {
             let column = ValueColumn::open(segment, property, vocabulary, part)?;
-            // Another thread may have opened it in the meantime: then that one stays.
+            // If another thread has opened the column in the meantime, that one stays.
             _ = opened.set(column);
         }
         Ok(opened.get().and_then(Option::as_ref))
@@ -150,7 +150,7 @@ impl ValueColumn {
         having.clear();
         entries.clear();
         self.column.row_ids_for_docs(docs, having, entries);
-        // What the last call left is overwritten.
+        // Values left by the last call are overwritten.
         terms.resize(entries.len().max(terms.len()), 0);
         let terms = &mut terms[..entries.len()];
         self.column.values.get_vals(entries, terms);

@@ -1,5 +1,6 @@
-//! The words of a part as a tree of letters: tantivy's dictionary, an FST. tantivy itself shows
-//! only words, each of which is read from the root; a search for similar words leaves out branches.
+//! The words of a part as a tree of letters: tantivy's dictionary, an FST. tantivy itself offers
+//! only words, and reads each of them from the root. A search for similar words must skip whole
+//! branches.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,18 +16,18 @@ use crate::error::{Error, Result};
 use crate::mapped::u64_at;
 
 /// The bytes after the FST and the entries of its words: the length of the entries as `u64`, then
-/// two versions, which tantivy checks when it opens the same bytes.
+/// two versions. tantivy checks the versions when it opens the same bytes.
 const FOOTER_BYTES: usize = 16;
 
-/// The tree of the words of a part. The automata that search it must not accept any letter after a
-/// bounded number of letters, which bounds the depth of the search.
+/// The tree of the words of a part. An automaton that searches it must stop accepting arbitrary
+/// letters after a bounded number of them: this bounds the depth of the search.
 pub(crate) struct Dictionary(Option<Fst<OwnedBytes>>);
 
 impl Dictionary {
-    /// Opens the dictionary of a field. A field without words has none.
+    /// Opens the dictionary of a field. It is empty for a field without words.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when it is shorter than it says.
+    /// [`Error::Damaged`] when the file is shorter than its footer says.
     pub(crate) fn open(segment: &SegmentReader, field: Field, part: &Path) -> Result<Self> {
         let file = segment.open_read(SegmentComponent::Terms).map_err(tantivy::TantivyError::from);
         let file = CompositeFile::open(&file?).map_err(Error::io(part))?;
@@ -39,8 +40,8 @@ impl Dictionary {
         Fst::new(bytes.slice(0..end)).map(|words| Self(Some(words))).map_err(|_| damaged())
     }
 
-    /// Calls `each` with every word that the automaton accepts, in order, and `false`; or with
-    /// `true` and a beginning, instead of all the words that begin with it and are all accepted.
+    /// Calls `each` with words that the automaton accepts, in order, and `false`. If all words with
+    /// some beginning are accepted, calls `each` once with the beginning and `true` instead.
     pub(crate) fn search<A: Selective, E>(
         &self,
         automaton: &A,
@@ -50,10 +51,10 @@ impl Dictionary {
         Self::walk(words, automaton, &words.root(), &automaton.start(), &mut Vec::new(), each)
     }
 
-    /// Checks that the tree has the words that tantivy reads.
+    /// Checks that the tree has the same words as tantivy's reader.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when it has others.
+    /// [`Error::Damaged`] when the words differ.
     pub(crate) fn verify(&self, words: &InvertedIndexReader, part: &Path) -> Result<()> {
         let mut read = words.terms().stream().map_err(Error::io(part))?;
         let mut count = 0;
@@ -105,8 +106,8 @@ impl Dictionary {
 
 /// An automaton that knows which letters may follow.
 pub(crate) trait Selective: Automaton {
-    /// The bytes without which no word is accepted from a state on: after any other byte the
-    /// automaton can match nothing. `None` when these are too many to look for each.
+    /// The bytes that may follow in a state: after any other byte the automaton accepts nothing.
+    /// `None` when these bytes are too many to look for each.
     fn only(&self, state: &Self::State) -> Option<Bytes>;
 }
 

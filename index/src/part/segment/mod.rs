@@ -16,19 +16,19 @@ use tantivy::{Index, SegmentReader};
 use crate::error::{Error, Result};
 use crate::part::segment::schema::Fields;
 
-/// The folder of the segment in that of the part.
+/// The name of the segment's folder inside that of the part.
 pub(crate) const SEGMENT: &str = "segment";
 
-/// Opens the only segment of the part in the folder `path`, without an `IndexReader`: that
-/// writes a lock file, and a generation may be on a read-only disk.
+/// Opens the only segment of the part in the folder `path`, without an `IndexReader`: an
+/// `IndexReader` writes a lock file, and a generation may be on a read-only disk.
 ///
 /// # Errors
 /// [`Error::Segment`] from tantivy, and [`Error::Damaged`] when there is not exactly one
 /// segment or its schema is not ours.
 pub(crate) fn open_segment(path: &Path) -> Result<(SegmentReader, Fields)> {
     let folder = path.join(SEGMENT);
-    // Opening touches a few places of each file, and its readers jump: without this advice the
-    // system fetches up to 8 MB around each.
+    // Opening touches a few places of each file, and reads jump around: without this advice the
+    // system fetches up to 8 MB around each place.
     let files = MmapDirectory::open_with_madvice(&folder, Advice::Random)
         .map_err(|error| Error::segment(&folder)(error.into()))?;
     let index = Index::open(files).map_err(Error::segment(&folder))?;

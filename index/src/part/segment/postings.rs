@@ -1,7 +1,7 @@
 //! The posting lists of the rare words of a part, as tantivy stores them: fewer than 128 DocIds,
-//! each as the difference from the one before it, in groups of seven bits, of which the last one has
-//! the highest bit set. tantivy's own reader is made for long lists: it fills two blocks of 128
-//! numbers before it returns the first one.
+//! each as the difference from the previous one. A difference is written in bytes of seven bits,
+//! and the last byte has the highest bit set. tantivy's own reader is made for long lists: it fills
+//! two blocks of 128 numbers before it returns the first one.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) const BLOCK_ROWS: u32 = 128;
 pub(crate) struct RarePostings(OwnedBytes);
 
 impl RarePostings {
-    /// Opens the posting lists of a field, which may have none.
+    /// Opens the posting lists of a field. There may be none.
     ///
     /// # Errors
     /// [`Error::Segment`] and [`Error::Io`] from tantivy.
@@ -36,8 +36,8 @@ impl RarePostings {
         Ok(Self(lists.read_bytes().map_err(Error::io(part))?))
     }
 
-    /// The DocIds of the rows with a word, ascending. The word must have fewer than [`BLOCK_ROWS`].
-    /// A list that is cut ends early, and `verify` finds it.
+    /// The DocIds of the rows with a word, ascending. The word must have fewer than [`BLOCK_ROWS`]
+    /// rows. A list that is cut off ends early; `verify` finds it.
     pub(crate) fn rows(&self, word: &TermInfo) -> impl Iterator<Item = u32> {
         let lists = self.0.get(HEADER_BYTES..).unwrap_or_default();
         DocIds {
@@ -47,10 +47,11 @@ impl RarePostings {
         }
     }
 
-    /// Checks that the list of a rare word has the rows that tantivy reads.
+    /// Checks that the list of a rare word has the same rows as in tantivy's reader.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when it has others, or one that the part of `rows` rows does not have.
+    /// [`Error::Damaged`] when the rows differ, or when one is not below `rows`, the part's number
+    /// of rows.
     pub(crate) fn verify(
         &self,
         words: &InvertedIndexReader,

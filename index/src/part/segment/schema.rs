@@ -10,9 +10,9 @@ use super::tokenizer::WORDS;
 use crate::instrument::attribute::Attribute;
 use crate::instrument::vocabulary::Property;
 
-/// The FIGI as a number in the same order; the segment is sorted by it.
+/// The FIGI as a number of the same order. The segment is sorted by it.
 pub(crate) const FIGI: &str = "figi";
-/// Present, and true, only on unlisted equities.
+/// Set to true on unlisted equities, and absent otherwise.
 pub(crate) const UNLISTED_EQUITY: &str = "unlistedEquity";
 
 /// The terms of ticker, name, description and aliases.
@@ -23,7 +23,7 @@ const ELSEWHERE: &str = "elsewhere";
 /// The fields of the schema.
 pub(crate) struct Fields {
     pub(crate) figi: Field,
-    /// The properties by their discriminant; each field has the name of its property.
+    /// The fields of the properties, by discriminant. Each has the name of its property.
     pub(crate) properties: [Field; Property::COUNT],
     /// The fields of [`Attribute::NUMBERS`], with their names.
     pub(crate) numbers: [Field; Attribute::NUMBERS.len()],
@@ -38,9 +38,9 @@ pub(crate) struct Fields {
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fast = || NumericOptions::default().set_fast();
-    // Without terms: the bitmaps find and count the rows of a value, in less space.
+    // The values have no terms: the bitmaps find and count the rows of a value in less space.
     let value = TextOptions::default().set_fast("raw");
-    // Only DocIds: a search is ordered by ranks, so that frequencies are not needed (engine 6).
+    // The terms have only DocIds: ranks order a search, so frequencies are not needed (engine 6).
     let words = TextFieldIndexing::default()
         .set_tokenizer(WORDS)
         .set_fieldnorms(false)

@@ -1,6 +1,6 @@
-//! Root works as the owner of the folder that a command writes, as under `sudo -u OWNER`: files of
-//! root would be in the way of the next command of the owner. Dumps, too, are then parsed without
-//! the rights of root.
+//! When root runs a command, it works as the owner of the folder that the command writes, as under
+//! `sudo -u OWNER`. Otherwise root would own files that the owner's next command must replace.
+//! Dumps are then also parsed without root's rights.
 
 use std::env;
 use std::fs;
@@ -15,11 +15,11 @@ use figdex_io::{Address, escaped_path, terminal};
 use rustix::fs::Mode;
 use rustix::process::umask;
 
-/// This program, also where its user may not look for it.
+/// The path of this program, even where its user may not look it up.
 const PROGRAM: &str = "/proc/self/exe";
 
-/// Starts this program again as the owner of the folder, when root runs it and the owner is another
-/// user. Otherwise it returns, and the command goes on.
+/// Starts this program again as the owner of the folder, if root runs it and the owner is another
+/// user. Otherwise it returns, and the command continues.
 ///
 /// # Errors
 /// When the owner of a new folder is unknown, or the system refuses to work as the owner.
@@ -41,8 +41,9 @@ pub(crate) fn of(folder: &Path) -> anyhow::Result<()> {
     )
 }
 
-/// As [`of`], for the index at an address; nothing for one that is not in a folder. A storage that
-/// machines mount gives its files at least its own access, since servers of other users read them.
+/// As [`of`], for the index at an address. Does nothing for an index that is not in a folder.
+/// Storage that machines mount gives its files at least its own access rights, since servers of
+/// other users read them.
 ///
 /// # Errors
 /// As [`of`].

@@ -19,10 +19,10 @@ const BY_HANGUP: u8 = 129;
 const BY_INTERRUPT: u8 = 130;
 const BY_TERMINATE: u8 = 143;
 
-/// The exit code of the signal that came first; 0 before one came.
+/// The exit code for the first signal; 0 before any signal.
 static PRESSED: AtomicU8 = AtomicU8::new(0);
 
-/// A build was ended by a signal.
+/// The error of a build that a signal ended.
 #[derive(Debug)]
 pub(crate) struct Interrupted {
     /// The exit code of the program.
@@ -79,7 +79,7 @@ pub(crate) fn listen(index: PathBuf) -> anyhow::Result<()> {
         PRESSED.store(next(), Ordering::Relaxed);
         terminal::note(&"\nstopping; Ctrl-C again ends at once, and the next build tidies up");
         let code = next();
-        // The build goes on until the process has ended, but it cannot publish within this time
+        // The build continues until the process has ended. In this short time it cannot publish,
         // unless it was about to.
         terminal::note(&format_args!("figdex-ingest: {}", Interrupted::of(&index)));
         std::process::exit(code.into());
@@ -100,7 +100,7 @@ async fn hangup(hangups: &mut Option<Signal>) -> Option<()> {
     hangups.as_mut()?.recv().await
 }
 
-/// Ends the build after a signal. What is half-made is removed as the build unwinds.
+/// Ends the build if a signal came. Unwinding the build removes its unfinished files.
 pub(crate) fn check() {
     if PRESSED.load(Ordering::Relaxed) != 0 {
         panic::resume_unwind(Box::new(Unwinding));
@@ -110,9 +110,9 @@ pub(crate) fn check() {
 /// Runs a build that calls [`check`].
 ///
 /// # Errors
-/// [`Interrupted`], when such a call ended it.
+/// [`Interrupted`] when one of these calls ended the build.
 pub(crate) fn catch<T>(index: &Path, build: impl FnOnce() -> T) -> Result<T, Interrupted> {
-    // Nothing that the build has changed is used after it was ended.
+    // State that the build has changed is not used after it was ended.
     panic::catch_unwind(AssertUnwindSafe(build)).map_err(|payload| {
         if !payload.is::<Unwinding>() {
             panic::resume_unwind(payload);

@@ -1,5 +1,5 @@
 //! `figdex-ingest`: the operator's command. This file parses the command line and calls the
-//! command; the work is the library's.
+//! command. The library does the work.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -19,8 +19,7 @@ use mimalloc::MiMalloc;
 use crate::commands::{build, export, generate, inspect, lists, publish, rollback, verify};
 use crate::interrupt::Interrupted;
 
-/// Builds allocate many small pieces of memory, which mimalloc serves faster
-/// (docs/dependencies.md).
+/// Builds make many small allocations, and mimalloc makes them faster (docs/dependencies.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

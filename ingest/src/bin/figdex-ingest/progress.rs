@@ -1,6 +1,6 @@
-//! The progress of a build on standard error: bars on a terminal, a line every few seconds in
-//! a file or a pipe, nothing with `--quiet`. The library calls back with the numbers. The
-//! report at the end is printed elsewhere.
+//! The progress of a build on standard error: bars on a terminal, a line every few seconds in a
+//! file or a pipe, nothing with `--quiet`. The library passes the numbers to a callback. The report
+//! at the end is printed elsewhere.
 
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
@@ -12,18 +12,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Least time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Templates of `indicatif`: a bar whose end is known, and one whose end is not.
-/// On a terminal of 80 columns the bar takes what the rest leaves.
+/// Templates of `indicatif`: for a known end, and for an unknown end. The bar takes the space that
+/// the other texts leave in 80 columns.
 const BAR: &str = "{prefix:>10} [{wide_bar}] {percent:>3} %  {msg}  {eta} left";
 const OPEN: &str = "{prefix:>10} {spinner}  {wide_msg}";
 
 /// Shows the progress of a build on standard error.
 pub(crate) enum ProgressDisplay {
-    /// On a terminal: a bar for each phase; those of finished phases stay.
+    /// On a terminal: a bar for each phase. The bars of finished phases stay.
     Bars(Option<(Phase, ProgressBar)>),
-    /// In a file or a pipe: a line now and then; the time of the last one.
+    /// In a file or a pipe: a line now and then. Holds the time of the last line.
     Lines(Instant),
-    /// With `--quiet`: nothing.
+    /// With `--quiet`: no output.
     Nothing,
 }
 
@@ -131,7 +131,7 @@ impl Step {
             return bar.set_message("verifying what was written");
         }
         let mut counted = format!("{} {}", grouped(self.count), self.unit);
-        // A rate over less time would say little.
+        // A rate over less time would mean little.
         let seconds = bar.elapsed().as_secs_f64();
         if seconds > 0.2 {
             let rate = (self.count as f64 / seconds) as u64;
@@ -156,7 +156,7 @@ impl Phase {
     }
 }
 
-/// Stops the bar where it is and adds the time that its phase took.
+/// Stops the bar at its position, and adds the time of its phase.
 fn finish(bar: &ProgressBar) {
     let message = format!("{}, {:.1} s", bar.message(), bar.elapsed().as_secs_f64());
     let style = ProgressStyle::with_template("{prefix:>10}  {msg}");

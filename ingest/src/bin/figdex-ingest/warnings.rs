@@ -1,5 +1,5 @@
-//! Prints warnings of the libraries on standard error, such as of an old generation that cannot
-//! be removed. They are `tracing` events, which the server writes to its log.
+//! Prints warnings of the libraries on standard error, for example about an old generation that
+//! cannot be removed. They are `tracing` events. The server writes such events to its log.
 
 use std::fmt::{self, Write as _};
 

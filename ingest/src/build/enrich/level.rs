@@ -34,7 +34,7 @@ impl Key<'_> {
         }
     }
 
-    /// The key as bytes, which no other key has.
+    /// The key as bytes. No two keys have the same bytes.
     pub(super) fn bytes(self) -> Vec<u8> {
         match self {
             Key::Figi(figi) => [b"f", &figi.to_u64().to_le_bytes()[..]].concat(),

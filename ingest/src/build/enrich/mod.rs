@@ -1,18 +1,18 @@
 //! Dumps that add fields to instruments but no instruments (`--enrich FILE`).
 //!
-//! A row is matched to instruments by its keys (`level.rs`) and fills their blank fields. It
-//! never overwrites a value: a different value is counted as a conflict, and the instrument
-//! keeps its own. Whether a row identifies a single security is known only after all
-//! instruments were seen, so there are two passes over the merged instruments:
-//! [`Enrichment::observe`] each, then [`Enrichment::settle`], then [`Enrichment::apply`] to
-//! each. Meanwhile the rows are kept in memory (`rows.rs`). Of the rows of one key only those that
-//! give it something are applied: they do not contradict each other, so that the first one with a
-//! column stands for all.
+//! A row is matched to instruments by its keys (`level.rs`) and fills their blank fields. It never
+//! overwrites a value: a different value is counted as a conflict, and the instrument keeps its
+//! own. Whether a row identifies a single security is known only after all instruments were seen,
+//! so there are two passes over the merged instruments: [`Enrichment::observe`] each, then
+//! [`Enrichment::settle`], then [`Enrichment::apply`] to each. Meanwhile the rows are kept in
+//! memory (`rows.rs`). Rows of one key do not contradict each other, so for each column the first
+//! row with a value is enough. Only these rows are applied.
 //!
 //! A row is **ambiguous** when its keys identify several securities, or when another row gives a
-//! different value for the same security. There is no way to decide which is right, so such
-//! rows are not used. Only **importances** may differ, since each listing of a security has a
-//! turnover: a listing gets that of the row that names it, else the largest of its security.
+//! different value for the same security. There is no way to decide which is right, so such rows
+//! are not used. Only **importances** may differ, since each listing of a security has its own
+//! turnover. A listing gets the importance of the row that names it, else the largest of its
+//! security.
 
 mod level;
 mod rows;
@@ -34,7 +34,7 @@ use crate::row::normalize::{Dropped, describe, drop_cell, set_cell};
 use crate::row::reject::Reject;
 use crate::row::{Cell, CellKind, Column, Row};
 
-/// The FIGI of the instrument that a row without a FIGI is read into. It is never used.
+/// The FIGI of the temporary instrument for a row without a FIGI. It is never used.
 const PLACEHOLDER: &str = "FDG000000009";
 
 const IMPORTANCE: Column = Column::Attribute(Attribute::Importance);
@@ -50,19 +50,19 @@ pub(crate) struct Enrichment {
 
 #[derive(Default)]
 struct State {
-    /// Whether it matches by more than its share class.
+    /// Whether the row matches by more than its share class.
     is_precise: bool,
     outcome: MatchOutcome,
 }
 
-/// The instruments that a key, or several keys, identify.
+/// The instruments that one or more keys identify.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Match {
     #[default]
     None,
     /// Instruments of one security, and the first of them.
     One { security: Figi, figi: Figi },
-    /// Instruments of several securities, and two of these.
+    /// Instruments of several securities, and two of these securities.
     Several([Figi; 2]),
 }
 
@@ -73,14 +73,14 @@ enum MatchOutcome {
     #[default]
     Unmatched,
     Enriches,
-    /// Its keys identify several securities; two of these.
+    /// The row's keys identify several securities; two of them.
     SeveralSecurities([Figi; 2]),
     /// Another row has a different value in that column for the same security.
     Contradicted(Column),
 }
 
 impl MatchOutcome {
-    /// Why the row was not used, as the general reason by which the report counts, and with the
+    /// The reason why the row was not used: in general, as the report counts it, and with the
     /// details of this row. `None` if it was used.
     fn reason(self) -> Option<(&'static str, String)> {
         let (reason, details) = match self {
@@ -104,7 +104,7 @@ impl Match {
         Self::One { security: security(instrument), figi: instrument.figi }
     }
 
-    /// The instruments of both.
+    /// The union of both matches.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::None, found) | (found, Self::None) => found,
@@ -134,7 +134,7 @@ impl Enrichment {
         }
     }
 
-    /// Begins an input, to which the following rows belong.
+    /// Begins an input. The following rows belong to it.
     pub(crate) fn begin(&mut self, name: String) {
         self.inputs.push(EnrichReport { name, ..EnrichReport::default() });
     }
@@ -152,7 +152,7 @@ impl Enrichment {
         &self.inputs
     }
 
-    /// Adds a row, or returns why it is rejected. Invalid cells are added to `dropped`.
+    /// Adds a row, or returns the reason why it is rejected. Adds invalid cells to `dropped`.
     ///
     /// # Errors
     /// [`Error::Input`] when the rows take more than [`ROWS_BYTES_MAX`].
@@ -178,7 +178,7 @@ impl Enrichment {
         let figi = figi.map(|figi| (Column::Figi, figi.to_string()));
         let cells: Vec<_> = figi.into_iter().chain(cells(&fields)).collect();
         let input = self.inputs.len() - 1;
-        // A row with dropped cells is in the rejects file already.
+        // If the row has dropped cells, the rejects file already has its bytes.
         let raw = if dropped.is_empty() { &row.raw[..] } else { b"" };
         match self.rows.push(input, row.line, raw, &cells, &keys) {
             Ok(()) => Ok(Ok(())),
@@ -193,12 +193,12 @@ impl Enrichment {
         }
     }
 
-    /// Whether there are no rows, so that no passes are needed.
+    /// Whether there are no rows. Then no passes are needed.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() == 0
     }
 
-    /// First pass: records the instrument for each of its keys that a row has.
+    /// First pass: records the instrument for each of its keys that any row has.
     pub(crate) fn observe(&mut self, instrument: &Instrument) {
         for key in self.rows.find(instrument) {
             let found = self.rows.key_mut(key);
@@ -267,8 +267,8 @@ impl Enrichment {
         self.choose_givers();
     }
 
-    /// Chooses the rows of each key that give its instruments something: the first one with each
-    /// column, and the one with the largest importance.
+    /// Chooses the rows that each key needs: for each column the first row with a value, and the
+    /// row with the largest importance.
     fn choose_givers(&mut self) {
         let used = |&row: &usize| self.rows.state(row).outcome == MatchOutcome::Enriches;
         let pairs = (0..self.rows.len())
@@ -296,18 +296,18 @@ impl Enrichment {
         }
     }
 
-    /// Whether a row fills a column of an instrument that it matches at that level. Importances are
-    /// chosen among all rows of an instrument.
+    /// Whether a row that matches an instrument at this level fills a column. Importances are left
+    /// out: they are chosen among all rows of an instrument.
     fn fills(&self, row: usize, level: Level, column: Column) -> bool {
-        // A row that matches otherwise, too, gives the others of its share class no more than its
+        // If a row also matches otherwise, it gives the other listings of its share class only its
         // importance.
         let is_only_important = level == Level::Security && self.rows.state(row).is_precise;
         !matches!(column, Column::Figi | IMPORTANCE) && !is_only_important && gives(level, column)
     }
 
-    /// The rows that contradict another row, each with the column in which they differ. `rows` are
-    /// rows with the FIGI of their security or listing; only rows with the same FIGI are compared,
-    /// and only in `columns`.
+    /// The rows that contradict another row, each with the column of the difference. `rows` have
+    /// the FIGI of their security or listing. Only rows with the same FIGI are compared, and only
+    /// in `columns`.
     fn contradicted(
         &self,
         mut rows: Vec<(Figi, usize)>,
@@ -334,7 +334,7 @@ impl Enrichment {
     }
 
     /// Second pass: fills the blank fields of the instrument from its rows, and adds conflicts.
-    /// Returns the size of the values.
+    /// Returns the size of the filled values.
     pub(crate) fn apply(
         &mut self,
         instrument: &mut Instrument,
@@ -351,7 +351,7 @@ impl Enrichment {
         if found.is_empty() {
             return filled_bytes;
         }
-        // A row that matches as an issue and as a listing counts as a listing.
+        // A row that matches both as an issue and as a listing counts as a listing.
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup_by_key(|(row, _)| *row);
         found.reverse();
@@ -388,8 +388,8 @@ impl Enrichment {
         filled_bytes
     }
 
-    /// The row whose importance an instrument gets, of those that match it: one that names the
-    /// listing before others, then the one with the largest.
+    /// The row that gives an instrument its importance, among those that match it. A row that names
+    /// the listing comes first, then the row with the largest importance.
     fn most_important(&self, found: &[(usize, Level)]) -> Option<usize> {
         let of_row = |row| {
             let mut columns = self.rows.columns(row).into_iter();

@@ -21,20 +21,20 @@ use self::sorter::Sorter;
 pub(crate) use self::union::Origin;
 use crate::error::Result;
 
-/// Instruments that are sent to the sorting thread together.
+/// The number of instruments that are sent to the sorting thread together.
 const BATCH_INSTRUMENTS: usize = 512;
 
-/// Batches that may wait for the sorting thread.
+/// The number of batches that may wait for the sorting thread.
 const BATCHES_WAITING: usize = 16;
 
-/// Collects the instruments of all rows. Each is sent with its origin.
+/// Collects the instruments of all rows, each with its origin.
 pub(crate) struct Merge {
     batch: Vec<(Origin, Instrument)>,
     sender: Option<SyncSender<Vec<(Origin, Instrument)>>>,
     sorting: Option<JoinHandle<Result<Sorter>>>,
 }
 
-/// The rows of one input, by what became of them.
+/// The outcome of the rows of one input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Merged {
     /// Rows that are the first of their FIGI.
@@ -44,7 +44,7 @@ pub(crate) struct Merged {
 }
 
 impl Merge {
-    /// Starts a merge that keeps about `memory_bytes` in memory and the rest in files in
+    /// Starts a merge that keeps about `memory_bytes` in memory, and the rest in files in
     /// `scratch`.
     pub(crate) fn start(scratch: PathBuf, memory_bytes: usize) -> Self {
         let (sender, receiver) = sync_channel::<Vec<(Origin, Instrument)>>(BATCHES_WAITING);
@@ -65,7 +65,7 @@ impl Merge {
     }
 
     /// Adds the instrument of a row. Rows must come in the order of the inputs and, within an
-    /// input, of its lines. Errors of the sorting thread are returned by [`Merge::finish`].
+    /// input, of its lines. [`Merge::finish`] returns errors of the sorting thread.
     pub(crate) fn add(&mut self, origin: Origin, instrument: Instrument) {
         self.batch.push((origin, instrument));
         if self.batch.len() == BATCH_INSTRUMENTS {

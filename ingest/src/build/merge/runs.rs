@@ -1,8 +1,8 @@
 //! Sorted runs on disk, and their merge.
 //!
-//! A run is a file of rows in FIGI order. Each row is its origin (the number of the input and the
-//! line) and the length of the instrument, each a little-endian `u32`; then the encoded instrument,
-//! which begins with its FIGI.
+//! A run is a file of rows in FIGI order. A row has three little-endian `u32`: its origin (the
+//! number of the input and the line) and the length of the instrument. Then comes the encoded
+//! instrument, which begins with its FIGI.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use super::union::Origin;
 use crate::error::{Error, Result};
 
-/// Bytes of a run that are read at a time. It is large because a hard disk would otherwise seek
-/// between the runs for every few rows.
+/// The number of bytes of a run that are read at once. It is large, because a hard disk would
+/// otherwise seek between the runs for every few rows.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The least and the most runs that are merged at a time. Each is an open file, of which a
-/// process may have 1,024 by default; half of that is left for others. Two runs are the least
-/// that make progress.
+/// The fewest and the most runs that are merged at once. Each is an open file. A process may have
+/// 1,024 by default, and half of these are left for other files. Merging at least two runs makes
+/// progress.
 const OPEN_RUNS: RangeInclusive<usize> = 2..=512;
 
 /// A run on disk. Dropping it removes the file.
@@ -31,10 +31,10 @@ pub(crate) struct Run {
 /// The rows of several runs, in order.
 pub(super) struct RunMerge<'a> {
     readers: Vec<RunReader<'a>>,
-    /// The FIGI of each run's next row and the number of the run, by which equal FIGIs are
-    /// ordered: rows of an earlier run come first.
+    /// The FIGI of each run's next row, and the number of the run. The number orders equal FIGIs:
+    /// rows of an earlier run come first.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The run whose row was returned last, and whose next row must be read.
+    /// The run of the last returned row. Its next row must be read.
     handed_out: Option<usize>,
 }
 
@@ -45,8 +45,8 @@ struct RunReader<'a> {
     row: Vec<u8>,
 }
 
-/// Merges neighbouring runs until the rest can be merged at once with buffers of `memory_bytes`
-/// in total.
+/// Merges neighbouring runs until the remaining runs can be merged at once, with buffers of
+/// `memory_bytes` in total.
 pub(super) fn fewer(mut runs: Vec<Run>, scratch: &Path, memory_bytes: usize) -> Result<Vec<Run>> {
     let open = (memory_bytes / BUFFER_BYTES).clamp(*OPEN_RUNS.start(), *OPEN_RUNS.end());
     let mut round = 0;
@@ -69,7 +69,7 @@ pub(super) fn fewer(mut runs: Vec<Run>, scratch: &Path, memory_bytes: usize) -> 
 }
 
 impl Run {
-    /// Writes sorted rows as the run of that number in the folder `scratch`.
+    /// Writes sorted rows into the folder `scratch`, as the run with that number.
     pub(super) fn write<'a>(
         scratch: &Path,
         number: usize,
@@ -117,7 +117,7 @@ impl RunWriter {
 impl Drop for Run {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_file(&self.path) {
-            // It is removed later, with the unfinished generation that contains its folder.
+            // The file is removed later, with the unfinished generation that contains its folder.
             tracing::debug!(%error, path = %self.path.display(), "a temporary file of the sorting was not removed");
         }
     }
@@ -158,7 +158,7 @@ impl<'a> RunMerge<'a> {
 }
 
 impl RunReader<'_> {
-    /// Reads the next row; `false` at the end.
+    /// Reads the next row. Returns `false` at the end.
     fn read(&mut self) -> io::Result<bool> {
         loop {
             match self.file.fill_buf() {

@@ -1,4 +1,4 @@
-//! Sorts rows within a share of the memory, and writes runs to the disk when it is full.
+//! Sorts rows within a share of the memory. When the share is full, writes a run to the disk.
 
 use std::path::PathBuf;
 
@@ -19,8 +19,8 @@ pub(super) struct Sorter {
     runs: Vec<Run>,
 }
 
-/// The FIGI of a row and the place of its bytes. The order is by FIGI and then by place, so that
-/// rows of one FIGI stay in the order in which they were read.
+/// The FIGI of a row and the place of its bytes. The order is by FIGI, then by place, so that rows
+/// of one FIGI stay in the order of reading.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RowSpan {
     figi: u64,
@@ -38,8 +38,8 @@ pub(crate) enum Sorted {
         /// The places of their bytes, sorted.
         rows: Vec<RowSpan>,
     },
-    /// The rows are in runs, which are merged while they are read. Rows of an earlier run were
-    /// read earlier.
+    /// The rows are in runs, which are merged during reading. Rows of an earlier run were read
+    /// earlier.
     Runs(Vec<Run>),
 }
 
@@ -69,7 +69,7 @@ impl Sorter {
         Ok(Sorted::Runs(runs::fewer(runs, &scratch, memory_bytes)?))
     }
 
-    /// The bytes in use. The capacity of the buffers does not count: it is kept after a run is
+    /// The bytes in use. The capacity of the buffers does not count: it stays after a run is
     /// written, and pages that were never written take no memory.
     fn used(&self) -> usize {
         self.bytes.len() + self.rows.len() * size_of::<RowSpan>()
@@ -91,7 +91,7 @@ impl Sorted {
     /// call does the same again.
     ///
     /// # Errors
-    /// Those of `each`, and [`Error::File`] when a run cannot be read.
+    /// The errors of `each`, and [`Error::File`] when a run cannot be read.
     pub(crate) fn for_each(
         &self,
         inputs: &[String],

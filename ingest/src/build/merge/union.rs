@@ -6,12 +6,12 @@ use figdex_index::{Change, Instrument};
 use crate::report::conflicts::Conflicts;
 use crate::row::Column;
 
-/// The place in a dump from which a value is.
+/// The place of a value in a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Origin {
     /// The number of the input, from 0.
     pub(super) input: u32,
-    /// The line, from 1; `u32::MAX` for that line and all later ones, which are not printed.
+    /// The line, from 1. `u32::MAX` stands for that line and all later ones, and is not printed.
     pub(super) line: u32,
 }
 
@@ -26,12 +26,12 @@ impl Origin {
     }
 }
 
-/// An instrument that is being merged from its rows, with the input that each value came from.
+/// An instrument while its rows are merged, with the input of each value.
 pub(super) struct Union {
     /// The rows so far, merged.
     pub(super) instrument: Instrument,
     first: Origin,
-    /// The fields whose value is from a later row than the first, and the origin of that row.
+    /// The fields whose value comes from a later row than the first, and the origin of that row.
     later: Vec<(&'static str, Origin)>,
 }
 

@@ -1,10 +1,11 @@
-//! Reads Parquet files. `pages` bounds what the library takes to unpack them. Only the columns that the format uses are read; a row group is read page
-//! by page. Each record is converted to a JSON object, which is read like any other and is also
-//! how a rejected record is kept.
+//! Reads Parquet files. `pages` bounds the memory that the library needs to unpack them. Only the
+//! columns that the format uses are read, and a row group is read page by page. Each record is
+//! converted to a JSON object. The object is read like any other, and is also the form of a
+//! rejected record.
 //!
-//! The Parquet library runs on a separate thread. A few bytes can keep it busy for hours (it
-//! counts through a list of two billion booleans that takes no bytes), and it cannot be
-//! interrupted. So the reader waits for a limited time and then abandons the thread.
+//! The Parquet library runs on a separate thread. A few bytes can keep it busy for hours (it counts
+//! through a list of two billion booleans that takes no bytes), and it cannot be interrupted. So
+//! the reader waits only for a limited time, and then abandons the thread.
 
 mod pages;
 
@@ -34,9 +35,9 @@ use super::{Input, RECORD_BYTES_MAX};
 use crate::format::plan::Plan;
 use crate::row::Row;
 
-/// The most rows that a file may have per byte. Identical rows take next to no bytes, so a file
-/// of a hundred bytes can claim billions of rows; in a dump each row has its own identifier, which
-/// takes more than a bit.
+/// The most rows of a file per byte. Identical rows take almost no bytes, so a file of a hundred
+/// bytes can claim billions of rows. In a real dump each row has its own identifier, which takes
+/// more than a bit.
 const ROWS_PER_BYTE_MAX: u64 = 8;
 
 /// Number of rows that any file may have.
@@ -46,20 +47,19 @@ const ROWS_MIN: u64 = 1 << 16;
 /// seconds on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The time that each batch adds to the remaining wait, up to [`DEADLINE`], so that the sum of
-/// all waits is bounded too. It is about ten times the time for a batch.
+/// The time that each batch adds to the remaining wait, up to [`DEADLINE`]. So the sum of all waits
+/// is bounded too. It is about ten times the time for a batch.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 
-/// A batch ends when it reaches one of these limits: enough records to make the handover cheap,
-/// and few enough to keep in memory.
+/// The limits of a batch; it ends when it reaches one of them. It has enough records to make the
+/// handover cheap, and few enough to keep in memory.
 const BATCH_BYTES: usize = 256 << 10;
 const BATCH_RECORDS: usize = 1024;
 
 /// Number of batches that are read ahead.
 const BATCHES_AHEAD: usize = 2;
 
-/// The usual stack of a main thread, in bytes. The library descends into nested columns by
-/// recursion.
+/// The usual stack of a main thread, in bytes. The library recurses into nested columns.
 const STACK_BYTES: usize = 8 << 20;
 
 /// A record as JSON; `None` is the end.
@@ -152,8 +152,8 @@ fn opened(input: &Input) -> Result<OpenFile, String> {
 
 const DAMAGED: &str = "the file is damaged";
 
-/// Calls the library and converts a panic to an error: its assertions fail on some damaged files,
-/// which must not end the program.
+/// Calls the library and converts a panic to an error. Some damaged files make its assertions fail,
+/// and must not end the program.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(read) => read.map_err(|error| error.to_string()),
@@ -161,8 +161,8 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
     }
 }
 
-/// A thread that makes values, and the remaining time to wait for them. The thread ends when its
-/// work is done or, after the worker was dropped, when it next sends a value.
+/// A thread that produces values, and the remaining time to wait for them. The thread ends when its
+/// work is done. If the worker was dropped, it ends when it next sends a value.
 struct Worker<T> {
     made: Receiver<Result<T, String>>,
     wait_left: Duration,
@@ -184,7 +184,7 @@ impl<T: Send + 'static> Worker<T> {
     /// The next value.
     ///
     /// # Errors
-    /// The message of the work, or that it took too long or panicked.
+    /// The message of the work, or a message that it took too long or panicked.
     fn take(&mut self) -> Result<T, String> {
         let start = Instant::now();
         let made = self.made.recv_timeout(self.wait_left).map_err(|error| match error {
@@ -307,7 +307,7 @@ fn send_records(
             let fields = guarded(|| rows.next().transpose());
             let record = fields.and_then(|fields| {
                 let Some(fields) = fields else { return Ok(None) };
-                // A page says a value once, whatever the number of its rows.
+                // A page stores a repeated value once, for any number of rows.
                 unpacked += fields_bytes(&fields);
                 match is_plausible(file_bytes, unpacked) {
                     true => text(&fields).map(Some),
@@ -327,7 +327,7 @@ fn send_records(
 
 fn text(fields: &Fields) -> Result<String, String> {
     let too_long = || format!("longer than {RECORD_BYTES_MAX} bytes");
-    // Before the values are copied.
+    // Checked before the values are copied.
     if fields_bytes(fields) > RECORD_BYTES_MAX as u64 {
         return Err(too_long());
     }
@@ -338,7 +338,7 @@ fn text(fields: &Fields) -> Result<String, String> {
     Ok(text)
 }
 
-/// The size of the values of a record, about.
+/// The approximate size of the values of a record.
 fn fields_bytes(fields: &Fields) -> u64 {
     fields.get_column_iter().map(|(_, field)| field_bytes(field)).sum()
 }
@@ -375,7 +375,7 @@ fn value(field: &Field) -> Value {
         Field::UInt(value) => (*value).into(),
         Field::ULong(value) => (*value).into(),
         Field::Float16(value) => float(value.to_f64()),
-        // Through its decimal text, so that 0.1 stays 0.1.
+        // Converted through its decimal text, so that 0.1 stays 0.1.
         Field::Float(value) => value.to_string().parse().map_or(Value::Null, float),
         Field::Double(value) => float(*value),
         Field::Str(text) => text.clone().into(),

@@ -1,8 +1,8 @@
 //! Checks the pages of a Parquet file before the library reads them. A header of a few bytes may say
 //! that a page unpacks to gigabytes, and the library believes it.
 //!
-//! Headers are read strictly: only the fields that the specification has, each once, in the usual
-//! encoding. What this reader and the library could understand differently is refused.
+//! Headers are read strictly: only the fields of the specification, each once, in the usual
+//! encoding. Anything that this reader and the library could understand differently is refused.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,17 +15,18 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::super::unpack::is_plausible;
 
-/// The largest page, packed or not. Writers make pages of one to five megabytes.
+/// The largest page, packed or unpacked. Writers make pages of one to five megabytes.
 const PAGE_BYTES_MAX: u64 = 32 << 20;
 
-/// The most bytes of the pages that are open at a time: of each column a page and its dictionary.
+/// The most bytes of the pages that are open at the same time: a page and a dictionary for each
+/// column.
 const OPEN_BYTES_MAX: u64 = 256 << 20;
 
-/// The most values in a page of a column with lists. A record may have all of them.
+/// The most values in a page of a column with lists. All of them may belong to one record.
 const LIST_VALUES_MAX: u64 = 1 << 20;
 
-/// The bytes in which a header of a page is looked for first, and at most: it may repeat the least
-/// and the largest value of its page.
+/// The number of bytes in which a page header is expected: first, and at most. It may repeat the
+/// smallest and the largest value of its page.
 const HEADER_BYTES: [usize; 2] = [1 << 10, 1 << 20];
 
 /// The bytes of a file.
@@ -35,7 +36,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Up to `length` bytes from there on.
+    /// Reads up to `length` bytes from `start` on.
     fn read(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
         match self {
             Self::Memory(bytes) => {
@@ -59,10 +60,10 @@ impl Source {
     }
 }
 
-/// Checks the pages of all columns that are read. `file_bytes` is the size of the file.
+/// Checks the pages of all columns to read. `file_bytes` is the size of the file.
 ///
 /// # Errors
-/// The message, when a page, or all of them, would take too much.
+/// A message when one page, or all pages together, would take too much.
 pub(super) fn check(
     metadata: &ParquetMetaData,
     source: &Source,
@@ -80,7 +81,7 @@ pub(super) fn check(
             }
             let of_column = |what: String| format!("the column {name}: {what}");
             let pages = Pages::of(column).and_then(|mut pages| {
-                // Columns do not overlap, so that all of them are no longer than the file.
+                // Columns do not overlap, so together they are no longer than the file.
                 left = left.checked_sub(pages.end - pages.start).ok_or(DAMAGED)?;
                 pages.walk(source, column.compression())?;
                 Ok(pages)
@@ -162,14 +163,14 @@ impl Pages {
     }
 }
 
-/// Checks that a page of gzip does not unpack to more than its header says: unlike other
-/// compressions the library then reads it to its end.
+/// Checks that a gzip page does not unpack to more than its header says. Unlike with other
+/// compressions, the library would read it to its end.
 fn check_gzip(packed: &[u8], header: &Header) -> Result<(), String> {
     // Levels are not packed.
     let packed = packed.get(header.levels as usize..).ok_or(DAMAGED)?;
     let unpacked = header.unpacked.checked_sub(header.levels).ok_or(DAMAGED)?;
     let content = MultiGzDecoder::new(packed).take(unpacked + 1);
-    // Damaged bytes are reported by the library.
+    // The library reports damaged bytes.
     match io::copy(&mut { content }, &mut io::sink()) {
         Ok(bytes) if bytes > unpacked => Err(DAMAGED.to_owned()),
         _ => Ok(()),
@@ -184,7 +185,7 @@ struct Header {
     unpacked: u64,
     packed: u64,
     values: u64,
-    /// The bytes of levels before the values, of a page of the second version.
+    /// The bytes of levels before the values, in a page of the second version.
     levels: u64,
 }
 
@@ -203,9 +204,9 @@ fn header(source: &Source, place: u64) -> Result<Header, String> {
 /// The reason why a header cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 enum HeaderFault {
-    /// The bytes end before it does.
+    /// The bytes end before the header does.
     Short,
-    /// The bytes are none that a writer makes.
+    /// No writer makes such bytes.
     Invalid,
 }
 
@@ -225,7 +226,7 @@ const STRUCT: u8 = 12;
 /// The deepest structure in a header: the page's kind, and its statistics.
 const DEPTH_MAX: usize = 2;
 
-/// The number that a header has for a page of the dictionary.
+/// The number of the dictionary page in a header.
 const DICTIONARY_PAGE: u64 = 2;
 
 impl Thrift<'_> {
@@ -251,8 +252,8 @@ impl Thrift<'_> {
         Ok(header)
     }
 
-    /// The number and type of the next field; `None` at the end of the structure. Numbers rise, so
-    /// that no field comes twice.
+    /// The number and type of the next field; `None` at the end of the structure. Numbers must
+    /// ascend, so no field comes twice.
     fn field(&mut self, last: &mut u8) -> Result<Option<(u8, u8)>, HeaderFault> {
         let byte = self.byte()?;
         if byte == 0 {
@@ -263,8 +264,8 @@ impl Thrift<'_> {
         Ok(Some((*last, kind)))
     }
 
-    /// Reads a structure. Returns the first six fields that are numbers; the first of a page is that
-    /// of its values.
+    /// Reads a structure. Returns its first six numeric fields. In the structure of a page, the
+    /// first is the number of values.
     fn structure(&mut self, depth: usize) -> Result<[u64; 6], HeaderFault> {
         let mut numbers = [0; 6];
         let mut last = 0;
@@ -303,7 +304,7 @@ impl Thrift<'_> {
                 return Ok(number);
             }
         }
-        // The largest numbers of 64 bits are in statistics only, where ten bytes are usual.
+        // The largest 64-bit numbers occur only in statistics, where ten bytes are usual.
         if self.byte()? < 2 { Ok(u64::MAX) } else { Err(HeaderFault::Invalid) }
     }
 

@@ -14,11 +14,11 @@ use crate::client::{CallError, CallResult};
 /// The most bytes of a file with a header.
 const AUTHORIZATION_BYTES_MAX: u64 = 16 << 10;
 
-/// The fewest bytes of a password that is looked for in the texts of a cluster.
+/// The fewest bytes of a password that is searched for in texts from a cluster.
 const SECRET_BYTES_MIN: usize = 4;
 
-/// The beginnings of values of the header, in small letters: a person may give one in place of the
-/// file.
+/// The first words of the header's values, in lower case. They show that a person gave a value in
+/// place of the file.
 const SCHEMES: [&str; 3] = ["basic ", "bearer ", "apikey "];
 
 /// The value of the `Authorization` header that a file holds.
@@ -50,8 +50,8 @@ pub(super) fn read(path: &Path) -> CallResult<HeaderValue> {
     Ok(value)
 }
 
-/// The texts that say what a header says: its value, the part after the scheme, and the password in
-/// that part, the longest first.
+/// The secret texts of a header: its value, the part after the scheme, and the password in that
+/// part, the longest first.
 pub(super) fn secrets(value: &HeaderValue) -> Vec<String> {
     let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
     let part = value.split_once(' ').map(|(_, part)| part.trim().to_owned());
@@ -59,7 +59,7 @@ pub(super) fn secrets(value: &HeaderValue) -> Vec<String> {
     let user = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
     let password = user.as_ref().and_then(|user| user.split_once(':'));
     let password = password.map(|(_, password)| password.to_owned());
-    // One of a few characters is in many words.
+    // A password of a few characters occurs in many words.
     let password = password.filter(|password| password.len() >= SECRET_BYTES_MIN);
     [Some(value), part, user, password]
         .into_iter()

@@ -17,10 +17,10 @@ use reqwest::{Method, Url};
 
 use super::{CallError, CallResult, ClientSettings, Failure, Reply, Request, Sending, Wire};
 
-/// The most bytes of an answer that says what is wrong.
+/// The most bytes that are read of an error answer.
 const FAULT_BYTES_MAX: usize = 64 << 10;
 
-/// The time in which a connection must be made.
+/// The time limit for making a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(3);
 
 /// The time after which an idle connection is closed.

@@ -1,18 +1,18 @@
 //! The rate limiter: fixed windows that start with a caller's first request.
 //!
-//! Time is an argument, so nothing here reads a clock. The windows of a caller in one version are
-//! behind one lock: a request counts in all windows that apply to it or in none, and the counts
-//! are exact however many requests come at once.
+//! Time is an argument, so nothing here reads a clock. One lock guards the windows of a caller in
+//! one version. So a request counts in all windows that apply to it or in none, and the counts are
+//! exact even with many requests at once.
 //!
-//! Memory is bounded by [`TRACKED_MAX`]. When that many addresses have open windows, those that
-//! reset soonest are forgotten, because they lose least. If new addresses were refused instead, a
-//! flood of addresses would lock everyone out; and a client with a quarter of a million addresses
-//! gains nothing from one window that starts again. The windows of keys are never forgotten: the
-//! operator decides how many keys there are.
+//! Memory is bounded by [`TRACKED_MAX`]. When that many addresses have open windows, the windows
+//! that reset soonest are forgotten, because their callers gain least. Refusing new addresses
+//! instead would let a flood of addresses lock everyone out. A client with a quarter of a million
+//! addresses gains nothing from one window that starts again. The windows of keys are never
+//! forgotten: the operator decides how many keys there are.
 //!
-//! Rates may change while callers are counted ([`Limiter::with_rates`]). Requests that were counted
-//! stay counted against the new rate; otherwise each change would give every caller a fresh
-//! window. An open window ends when it would have ended, or sooner if the new window is shorter.
+//! Rates may change while callers are counted ([`Limiter::with_rates`]). Counted requests also
+//! count against the new rate; otherwise each change would give every caller a fresh window. An
+//! open window keeps its end, or ends sooner if the new window is shorter.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -27,8 +27,8 @@ use super::{Rate, Rates, Span};
 use crate::callers::Caller;
 use crate::callers::version::Version;
 
-/// The maximum number of addresses whose windows are kept, where an address counts once for each
-/// version. All of them take about 70 MB.
+/// The maximum number of addresses whose windows are kept. An address counts once for each version.
+/// All windows together take about 70 MB.
 pub const TRACKED_MAX: usize = 1 << 18;
 
 /// The number of shards, each with its lock.
@@ -49,16 +49,16 @@ struct Callers {
     hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
     shard_max: usize,
-    /// The number of refusals because of each line of the rates, in their order.
+    /// The number of refusals by each line of the rates, in the order of the lines.
     refusals: Vec<AtomicU64>,
 }
 
-/// The windows of a part of the callers.
+/// The windows of some of the callers.
 #[derive(Default)]
 struct Shard {
     callers: HashMap<(Caller, Version), Windows>,
-    /// The number of callers at which the shard is swept next: twice the number that the last
-    /// sweep left, so that sweeps cost little in all.
+    /// The number of callers at which the shard is swept next. It is twice the number that the last
+    /// sweep left, so that all sweeps together cost little.
     sweep_at: usize,
 }
 
@@ -104,8 +104,8 @@ impl Limiter {
         Self { rates, callers: self.callers.clone() }
     }
 
-    /// The number of refusals because of each line of the rates. When several windows are full at
-    /// once, the one that the caller's headers report counts.
+    /// The number of refusals by each line of the rates. If several windows are full at once, only
+    /// the one that the caller's headers report counts.
     pub(crate) fn refusals(&self) -> Vec<(Version, Span, u64)> {
         let counts = self.callers.refusals.iter().map(|count| count.load(Ordering::Relaxed));
         let lines = self.rates.lines().iter().zip(counts);
@@ -120,10 +120,11 @@ impl Limiter {
         }
     }
 
-    /// Counts one request, whose endpoint belongs to `span`. `None` when nothing limits it.
+    /// Counts one request. `span` is the span of its endpoint. `None` when nothing limits the
+    /// request.
     ///
     /// # Errors
-    /// The state of the full window; then no window counts the request.
+    /// The state of the full window; no window then counts the request.
     pub fn admit(
         &self,
         caller: Caller,
@@ -159,7 +160,7 @@ impl Limiter {
     /// Counts the jobs of an admitted request.
     ///
     /// # Errors
-    /// The state of the window when it has room for fewer jobs; then none of them counts.
+    /// The state of the window, if it has room for fewer jobs; none of them then counts.
     pub fn charge_jobs(
         &self,
         caller: Caller,
@@ -209,8 +210,8 @@ impl Limiter {
     }
 }
 
-/// The most restrictive of several windows, with its place: the one with the fewest requests left,
-/// and among equals the one that resets last.
+/// The most restrictive of several windows, with its place: the one with the fewest requests left
+/// or, among equals, the one that resets last.
 fn tightest(standings: impl Iterator<Item = (usize, Standing)>) -> Option<(usize, Standing)> {
     standings.min_by_key(|(_, standing)| (standing.remaining, u64::MAX - standing.reset_seconds))
 }
@@ -223,9 +224,9 @@ impl Shard {
         self.callers.entry(id).or_default()
     }
 
-    /// Makes room for one more caller. Removes windows that have ended. When that is not enough,
-    /// removes the sixteenth of the addresses that resets soonest, so that a flood does not cause
-    /// a sweep for each new address.
+    /// Makes room for one more caller. Removes windows that have ended. If that is not enough,
+    /// removes the sixteenth of the addresses that resets soonest, so that a flood does not cause a
+    /// sweep for each new address.
     fn sweep(&mut self, now: Duration, max: usize) {
         let ends = |windows: &Windows| windows.iter().map(|window| window.ends).max();
         self.callers.retain(|_, windows| ends(windows) > Some(now));
@@ -237,7 +238,7 @@ impl Shard {
                 let (_, last, _) = all.select_nth_unstable(excess - 1);
                 let last = *last;
                 self.callers.retain(|(caller, _), windows| {
-                    // Not more than a sixteenth, though many may reset at the same time.
+                    // At most a sixteenth is removed, even if many reset at the same time.
                     let forgotten = !caller.has_key() && excess > 0 && ends(windows) <= last;
                     excess -= usize::from(forgotten);
                     !forgotten
@@ -262,7 +263,7 @@ impl Window {
     }
 
     fn standing(&self, rate: Rate, now: Duration) -> Standing {
-        // A window that is not open has its whole length left.
+        // A window that is not open still has its whole length left.
         let left = if now < self.ends { self.ends - now } else { rate.window() };
         Standing {
             limit: rate.count,

@@ -1,4 +1,4 @@
-//! Requests to a server: TLS, the key, waiting for the rate limit, and trying again.
+//! Requests to a server: TLS, the key, waiting for the rate limit, and retries.
 
 use std::fmt::Display;
 use std::io::Read as _;
@@ -17,27 +17,27 @@ use super::patience::{Bounds, Paced, Patience};
 use crate::commands::trust;
 use crate::config::map::Url;
 
-/// The most bytes of an answer. A server's largest, of 200,000 rows, has about 60 MB with ten
-/// fields; if it has more, fewer identifiers are asked for at a time.
+/// The most bytes of an answer. A server's largest answer, of 200,000 rows with ten fields, has
+/// about 60 MB. If an answer is larger than this bound, the next request has fewer identifiers.
 pub(super) const ANSWER_BYTES_MAX: u64 = 128 << 20;
 
-/// The most bytes that are read of the answer to a request that was refused.
+/// The most bytes that are read of an error response.
 const FAULT_BYTES_MAX: u64 = 64 << 10;
 
-/// The most characters of an error message of a server that are shown.
+/// The most characters of a server's error message that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
 
-/// The times that a request is sent again after a broken connection or a 503.
+/// The number of retries of a request after broken connections and 503s.
 const RETRIES_MAX: u32 = 5;
 
-/// The times that a request waits for the rate limit. A second wait happens when others use the
-/// same window.
+/// The number of times that a request waits for the rate limit. More than one wait is needed if
+/// others use the same window.
 const WAITS_MAX: u32 = 100;
 
 /// The longest wait for the rate limit that a server may ask for.
 const WAIT_MAX: Duration = Duration::from_secs(3_600);
 
-/// The wait for the rate limit of a server that names none.
+/// The wait for the rate limit if the server states none.
 const WAIT_UNSTATED: Duration = Duration::from_secs(1);
 
 /// The longest time to find and reach a server.
@@ -50,7 +50,7 @@ pub(super) struct Client {
     key: Option<String>,
     bounds: Bounds,
     patience: Patience,
-    /// The time before which no request passes the rate limit.
+    /// The time before which the rate limit admits no request.
     blocked_until: Option<Instant>,
     has_answered: bool,
     has_waited: bool,
@@ -62,14 +62,15 @@ pub(super) enum Reply {
         body: Vec<u8>,
         stated: Stated,
     },
-    /// A 413, with the number of identifiers that fit if the server states it.
+    /// A 413, with the number of identifiers that the server says would fit, if it says so.
     TooMany(Option<usize>),
     /// The answer has more than [`ANSWER_BYTES_MAX`] bytes.
     TooLong,
 }
 
 impl Client {
-    /// A client that sends this key and trusts these certificates, or those of the system.
+    /// A client that sends this key and trusts these certificates; without any, those of the
+    /// system.
     ///
     /// # Errors
     /// When there are no certificates to trust.
@@ -82,7 +83,7 @@ impl Client {
         let Url(address) = address;
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            // A redirect would carry the key to another server.
+            // Following a redirect would send the key to another server.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .tls_config(trust::tls(address, ca_file)?)
@@ -116,7 +117,7 @@ impl Client {
         self.exchange(path, Some(json))
     }
 
-    /// Extends the patience with the server: it answered this many identifiers.
+    /// Extends the patience with the server, which answered this many identifiers.
     pub(super) fn answered(&mut self, identifiers: usize) {
         self.patience.earn(identifiers);
     }
@@ -194,7 +195,7 @@ impl Client {
         }
     }
 
-    /// A request with the key, which ends when no patience is left.
+    /// Adds the key to a request, and a timeout at the end of the patience.
     fn with_key<Any>(&self, request: RequestBuilder<Any>) -> RequestBuilder<Any> {
         let request = request.config().timeout_global(Some(self.patience.left())).build();
         match self.key.as_deref() {
@@ -203,13 +204,13 @@ impl Client {
         }
     }
 
-    /// Lets the next request wait until the window is over.
+    /// Makes the next request wait until the window is over.
     fn block(&mut self, seconds: u64) {
         let seconds = seconds.min(WAIT_MAX.as_secs());
         self.blocked_until = Some(Instant::now() + Duration::from_secs(seconds));
     }
 
-    /// Waits for the rate limit, and says so the first time.
+    /// Waits for the rate limit. Reports the first wait.
     fn wait(&mut self, until: Instant) -> anyhow::Result<()> {
         let wait = until.saturating_duration_since(Instant::now());
         self.check_patience(wait)?;
@@ -224,7 +225,7 @@ impl Client {
         Ok(())
     }
 
-    /// Waits before a request is sent again, longer each time.
+    /// Waits before a retry, longer each time.
     fn retry(&mut self, retries: &mut u32, reason: &dyn Display) -> anyhow::Result<()> {
         let seconds = 1_u64 << *retries;
         self.check_patience(Duration::from_secs(seconds))?;
@@ -237,7 +238,7 @@ impl Client {
         Ok(())
     }
 
-    /// Refuses a wait that would not end before the patience with the server does.
+    /// Refuses a wait that would end after the patience with the server.
     fn check_patience(&self, wait: Duration) -> anyhow::Result<()> {
         if wait < self.patience.left() { Ok(()) } else { Err(self.out_of_patience()) }
     }
@@ -277,18 +278,18 @@ impl Client {
 /// The header of the API key (contract 3.2).
 const KEY_HEADER: &str = "x-service-apikey";
 
-/// Whether a connection broke, so that another may not.
+/// Whether a connection broke. Then a retry may succeed.
 fn is_broken(error: &Error) -> bool {
     matches!(error, Error::Io(_) | Error::ConnectionFailed | Error::Timeout(_))
 }
 
-/// The body of an answer, and the beginning of any other.
+/// Reads the body of an answer; of an error response, only the beginning.
 fn read(response: &mut Response<Body>, bounds: Bounds) -> Result<Vec<u8>, Error> {
     let is_answer = response.status() == 200;
     if is_answer && response.body().content_length().is_some_and(|bytes| bytes > ANSWER_BYTES_MAX) {
         return Err(Error::BodyExceedsLimit(ANSWER_BYTES_MAX));
     }
-    // One byte more than the most says that there are more.
+    // One byte more than the maximum shows whether the body is too long.
     let bytes_max = if is_answer { ANSWER_BYTES_MAX + 1 } else { FAULT_BYTES_MAX };
     let mut body = Vec::new();
     let reader = response.body_mut().as_reader().take(bytes_max);

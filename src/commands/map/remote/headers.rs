@@ -1,4 +1,4 @@
-//! The figures that the headers of an answer state.
+//! The figures in the headers of an answer.
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
@@ -12,12 +12,13 @@ pub(super) struct StatedWindow {
     pub(super) reset_seconds: u64,
 }
 
-/// The figures that the headers of an answer state.
+/// The figures in the headers of an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stated {
-    /// `None` for a server without rate limits.
+    /// The window of the rate limit; `None` for a server without limits.
     pub(super) window: Option<StatedWindow>,
-    /// The identifiers that a list may have, and those that count as one request (contract 17.8).
+    /// The number of identifiers that a list may have, and the number that counts as one request
+    /// (contract 17.8).
     pub(super) jobs_per_list: Option<usize>,
     pub(super) jobs_per_request: Option<usize>,
 }
@@ -46,8 +47,8 @@ fn header(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The seconds that a server asks to wait: a number, or the time until a date (RFC 9110, 10.2.3) by
-/// the server's own clock if its answer has one. At least one second.
+/// The seconds that a server asks to wait, at least one. The header has a number, or a date (RFC
+/// 9110, 10.2.3). A date is compared with the server's own clock if the answer has it.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let date = |name| {
         let text = headers.get(name)?.to_str().ok()?;

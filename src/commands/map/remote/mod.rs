@@ -1,5 +1,5 @@
-//! Answers from a server, by `POST /resolve` (contract 17). The rate limits are kept, and lists are
-//! cut into requests that fit.
+//! Answers from a server, by `POST /resolve` (contract 17). Rate limits are respected, and lists
+//! are cut into requests that fit.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -31,16 +31,17 @@ use self::shapes::{AnswerOptions, Answers, ListRequest, RemoteRow, answers, byte
 use super::answerer::{Answer, Answerer, Asked};
 use crate::config::map::{Many, MapFlags, Url};
 
-/// The identifiers that count as one request of a window, without a key and with one, until the
-/// server states it (contract 17.8).
+/// The number of identifiers that count as one request of a window, without a key and with one. It
+/// is used until the server states its own (contract 17.8).
 const JOBS_COUNTED_AS_ONE: usize = 10;
 const JOBS_COUNTED_AS_ONE_WITH_KEY: usize = 100;
 
-/// The most bytes of answers that are kept at a time for a group of identifiers. The 64 of a group
-/// with `--many all` may have 15,000 rows each, of 400 bytes if all fields are asked for.
+/// The most bytes of answers that are held for a group of identifiers. With `--many all`, each of
+/// the 64 identifiers of a group may have 15,000 rows, with up to 400 bytes each if all fields are
+/// requested.
 const KEPT_BYTES_MAX: usize = 384 << 20;
 
-/// A server, with what is asked of every identifier.
+/// A server, with the options that apply to every identifier.
 pub(super) struct Remote {
     fields: Vec<Field>,
     prefer: Vec<String>,
@@ -59,7 +60,7 @@ struct Session {
 }
 
 impl Remote {
-    /// A client of the server at this address. It asks for the values of the properties that the
+    /// A client of the server at this address. It fetches the values of the properties that the
     /// flags use.
     ///
     /// # Errors
@@ -197,7 +198,7 @@ impl Answerer for Remote {
 }
 
 impl Session {
-    /// Takes the generation of an answer, and says when it is another one.
+    /// Records the generation of an answer, and reports a change.
     fn note(&mut self, generation: u64) {
         if let Some(earlier) = self.generation.replace(generation)
             && earlier != generation

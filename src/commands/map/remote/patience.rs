@@ -1,6 +1,6 @@
-//! The patience with a server. It is bounded by the server's progress: a time to start with, which
-//! each answered identifier extends, and a least rate of the bytes of an answer. Without these
-//! bounds a server that asks to wait again and again would hold the command for days.
+//! The patience with a server. Progress of the server extends it: each answered identifier adds
+//! time to an initial amount, and the bytes of an answer must come at a minimum rate. Without these
+//! bounds, a server that asks to wait again and again would hold up the command for days.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 /// The bounds of the patience with a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The longest time in which no identifier is answered.
+    /// The longest time without an answered identifier.
     pub(super) without_progress: Duration,
     /// The time that each answered identifier adds, up to `without_progress`.
     pub(super) per_identifier: Duration,
-    /// The longest time without a byte from a server, or to it.
+    /// The longest time without a byte from or to a server.
     pub(super) silence: Duration,
     /// The fewest bytes of an answer in each span of `silence`.
     pub(super) bytes_min: u64,
 }
 
 impl Bounds {
-    /// The bounds of the command. Twice the longest wait for a rate limit leaves room for the
-    /// answer after it, and two identifiers a minute are fewer than any useful rate limit allows.
+    /// The bounds for the command. Twice the longest wait for a rate limit leaves time for the
+    /// answer after it. Two identifiers a minute are fewer than any useful rate limit allows.
     ///
     /// Proxies usually wait 60 s for the server behind them. A server makes its largest answer in
-    /// seconds, and one that is too busy says so sooner (503). 8 KiB/s are 64 kbit/s.
+    /// seconds, and a busy server says so sooner (503). 8 KiB/s are 64 kbit/s.
     pub(super) const COMMAND: Self = Self {
         without_progress: Duration::from_secs(7_200),
         per_identifier: Duration::from_secs(30),
@@ -37,7 +37,8 @@ impl Bounds {
 pub(super) struct Patience {
     bounds: Bounds,
     left: Duration,
-    /// The time that the server took so far, and the identifiers that it answered.
+    /// The time that the server has taken so far. `answered` counts the identifiers that it
+    /// answered.
     spent: Duration,
     answered: usize,
 }
@@ -52,14 +53,14 @@ impl Patience {
         self.left
     }
 
-    /// Takes the time since `start`, in which the server was waited for.
+    /// Subtracts the time since `start`, which was spent on waiting for the server.
     pub(super) fn spend(&mut self, start: Instant) {
         let time = start.elapsed();
         self.spent = self.spent.saturating_add(time);
         self.left = self.left.saturating_sub(time);
     }
 
-    /// Adds the time for `identifiers` that were answered.
+    /// Adds time for `identifiers` that were answered.
     pub(super) fn earn(&mut self, identifiers: usize) {
         let count = u32::try_from(identifiers).unwrap_or(u32::MAX);
         let earned = self.bounds.per_identifier.saturating_mul(count);
@@ -67,7 +68,7 @@ impl Patience {
         self.answered += identifiers;
     }
 
-    /// The message when none is left.
+    /// The message when no patience is left.
     pub(super) fn end(&self) -> String {
         let Self { bounds, spent, answered, .. } = self;
         format!(
@@ -81,12 +82,12 @@ impl Patience {
     }
 }
 
-/// A reader that fails when its bytes come too slowly: an answer that brings a byte now and then is
-/// never silent, and would never end.
+/// A reader that fails when its bytes come too slowly. Otherwise an answer that brings a byte now
+/// and then would never be silent, and never end.
 pub(super) struct Paced<R> {
     reader: R,
     bounds: Bounds,
-    /// The beginning of the current span, and the bytes that came in it.
+    /// The beginning of the current span. `bytes` counts the bytes that came in it.
     span: Instant,
     bytes: u64,
 }

@@ -1,11 +1,11 @@
-//! The room of the next request: the number of identifiers that it may have.
+//! The room of the next request: its largest number of identifiers.
 //!
-//! Three things bound it: what a server takes at all, which it states or says in a 413; the rows of
-//! an answer; and the rest of a window of its rate limit.
+//! Three things limit it: the number that the server accepts, which it states or implies by a 413;
+//! the rows that fit into an answer; and the rest of a window of the rate limit.
 
 use super::headers::{Stated, StatedWindow};
 
-/// The identifiers of a request, until a server says how many it takes.
+/// The number of identifiers of a request until the server states a maximum.
 const JOBS_FIRST: usize = 100;
 
 /// The most identifiers of a request. More would not be faster.
@@ -13,13 +13,13 @@ const JOBS_MAX: usize = 1_000;
 
 /// The number of identifiers that the next request may have.
 pub(super) struct Room {
-    /// As many as the server takes. It only becomes smaller.
+    /// The number that the server accepts. It only becomes smaller.
     ceiling: usize,
-    /// As many as have had room for their rows in one answer, or twice as many.
+    /// The number whose rows fitted into one answer, or up to twice as many.
     by_rows: usize,
-    /// As many as the window of the rate limit has left.
+    /// The number that the window of the rate limit has left.
     by_window: usize,
-    /// As many as count as one request, until the server states it.
+    /// The number that counts as one request, until the server states its own.
     counted_as_one: usize,
 }
 
@@ -34,7 +34,7 @@ impl Room {
         self.ceiling.min(self.by_rows).min(self.by_window).max(1)
     }
 
-    /// Takes what an answer states.
+    /// Takes the figures of an answer.
     pub(super) fn take(&mut self, stated: &Stated) {
         self.ceiling = self.ceiling.min(stated.jobs_per_list.unwrap_or(JOBS_MAX));
         self.counted_as_one = stated.jobs_per_request.unwrap_or(self.counted_as_one);
@@ -45,15 +45,16 @@ impl Room {
             });
     }
 
-    /// Takes that the server refused a request with `jobs` identifiers as too large, and states the
-    /// number that it takes, or none. A number that cannot be true is left aside: the next request
-    /// has half as many identifiers. `false` when it takes not even one.
+    /// Records that the server refused a request with `jobs` identifiers as too large. `stated` is
+    /// the number that it accepts, if it says so; a number that cannot be true is ignored, and the
+    /// next request has half as many identifiers. Returns `false` if the server does not accept
+    /// even one.
     pub(super) fn refused(&mut self, jobs: usize, stated: Option<usize>) -> bool {
         self.ceiling = stated.filter(|stated| (1..jobs).contains(stated)).unwrap_or(jobs / 2);
         self.ceiling > 0
     }
 
-    /// Takes that one answer had room for the rows of `answered` identifiers of `jobs`.
+    /// Records that one answer had room for the rows of `answered` identifiers out of `jobs`.
     pub(super) fn answered(&mut self, answered: usize, jobs: usize) {
         if answered < jobs {
             self.by_rows = answered.max(1);

@@ -24,7 +24,7 @@ pub(super) struct ListRequest<'a> {
 
 impl ListRequest<'_> {
     pub(super) fn to_json(&self) -> Vec<u8> {
-        // Texts and numbers are always JSON, and memory takes them.
+        // This cannot fail: texts and numbers are valid JSON, and memory takes them.
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
@@ -86,8 +86,8 @@ impl Serialize for SentJob<'_> {
     }
 }
 
-/// The shape of an answer. What a server may send in any number stays raw until it is counted, so
-/// that memory is bounded by the bytes of the answer.
+/// The shape of an answer. Lists that a server may make arbitrarily long stay raw until they are
+/// counted, so that memory is bounded by the bytes of the answer.
 #[derive(serde::Deserialize)]
 struct Response<'a> {
     generation: u64,
@@ -115,7 +115,7 @@ struct Item<'a> {
 
 const WHAT: &str = "the answer of the server does not have the shape of POST /resolve";
 
-/// The options that hold for every identifier.
+/// The options that apply to every identifier.
 #[derive(Clone, Copy)]
 pub(super) struct AnswerOptions<'a> {
     pub(super) prefer: &'a [String],
@@ -126,14 +126,14 @@ pub(super) struct AnswerOptions<'a> {
 /// The answers to the first identifiers of a request.
 pub(super) struct Answers {
     pub(super) generation: u64,
-    /// As many as had room for their rows in the answer: at least one.
+    /// The answers whose rows had room: at least one.
     pub(super) answers: Vec<Answer<RemoteRow>>,
 }
 
-/// The answers of a response to `jobs` jobs, up to the first that had no room for its rows.
+/// The answers of a response to `jobs` jobs, up to the first answer whose rows had no room.
 ///
 /// # Errors
-/// When it does not have the shape of such a response.
+/// When the body does not have the shape of such a response.
 pub(super) fn answers(
     body: &[u8],
     jobs: usize,
@@ -220,11 +220,11 @@ fn answer(
     Ok(Answer { resolution, rows })
 }
 
-/// A row of an answer: the fields that were asked for, escaped as inside a JSON string, one after
-/// another. Neither of the control characters can be in them.
+/// A row of an answer: the requested fields, escaped as inside a JSON string, one after another.
+/// The two control characters below cannot occur in them.
 pub(in crate::commands::map) struct RemoteRow(Box<str>);
 
-/// Between two fields, and in place of one that is null.
+/// Separates two fields. `NULL` replaces a field that is null.
 const NEXT: char = '\n';
 const NULL: &str = "\0";
 
@@ -232,7 +232,7 @@ impl RemoteRow {
     /// Reads these fields of a row.
     ///
     /// # Errors
-    /// When one is missing, or is neither a text nor null.
+    /// When a field is missing, or is neither a text nor null.
     fn read(row: Raw<'_>, fields: &[Field]) -> anyhow::Result<Self> {
         struct RowMembers<'f>(&'f [Field]);
 
@@ -270,15 +270,15 @@ impl RemoteRow {
         Ok(Self(texts.into()))
     }
 
-    /// The field at a place of those that were asked for; `None` when it is null.
+    /// The field at a place among the requested ones; `None` when it is null.
     pub(super) fn field(&self, place: usize) -> Option<&str> {
         self.0.split(NEXT).nth(place).filter(|text| *text != NULL)
     }
 }
 
-/// The bytes that an answer has in memory, about.
+/// The approximate size of an answer in memory, in bytes.
 pub(super) fn bytes(answer: &Answer<RemoteRow>) -> usize {
-    /// Bytes of a row for its place and for the allocator.
+    /// The bytes of a row apart from its text: for its place and for the allocator.
     const BESIDES_TEXT: usize = 32;
     let Resolution { status, correction, .. } = &answer.resolution;
     let reason = match status {

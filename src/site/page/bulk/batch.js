@@ -1,20 +1,20 @@
-// Sends many jobs, a batch at a time: keeps to the server's limits, waits as the server asks, tries
-// again when it is unavailable, and can be stopped and continued.
+// Sends many jobs in batches. Respects the server's limits, waits as long as the server asks, and
+// tries again when the server is unavailable. Can be stopped and continued.
 
 import * as api from "../shared/api.js";
 import { count, counted, duration } from "../shared/dom.js";
 
-/** Most jobs of one request, and of one whose answer has all matches. */
+/** The most jobs of one request, and of one whose answer has all matches. */
 const JOBS_MAX = 1000;
 const JOBS_MAX_MANY = 100;
 /** The jobs of a first request, before the server's limits are known. */
 const FIRST_JOBS = 100;
 const TRIES_MAX = 10;
 
-/** The jobs that count as one request: as the server states, or else as by default. */
+/** The number of jobs that count as one request: the server's, or else the default. */
 const jobsPerRequest = (headers) => Number(headers["figdex-jobs-per-request"]) || (api.hasKey() ? 100 : 10);
 
-/** The jobs that a request may have: as the server states, but no more than are useful. */
+/** The most jobs of a request: the server's maximum, but no more than useful. */
 const jobsPerList = (limits) => Math.min(JOBS_MAX, Number(limits?.headers["figdex-jobs-per-list"]) || JOBS_MAX);
 
 /** The rate-limit headers of an answer as numbers; null from a server without limits. */
@@ -25,12 +25,12 @@ function rateOf({ headers, at }) {
   return { most, window, each: jobsPerRequest(headers), left: Number(headers["ratelimit-remaining"] ?? 0), reset: at + 1000 * Number(headers["ratelimit-reset"] ?? window) };
 }
 
-/** The requests that are left now, and the seconds until there are more. */
+/** The number of requests that are left now, and the seconds until there are more. */
 const now = (rate) => (Date.now() < rate.reset
   ? { left: rate.left, reset: (rate.reset - Date.now()) / 1000 }
   : { left: rate.most, reset: rate.window });
 
-/** The seconds that the server's limit makes this many jobs wait. */
+/** The seconds that this many jobs must wait because of the server's limit. */
 function waiting(jobs, rate) {
   if (!rate) return 0;
   const { left, reset } = now(rate);
@@ -38,7 +38,7 @@ function waiting(jobs, rate) {
   return over <= 0 ? 0 : reset + (Math.ceil(over / rate.most) - 1) * rate.window;
 }
 
-/** The results before the first whose job must be asked again, in another request. */
+/** The results before the first one whose job must be sent again in another request. */
 function withRoom(results) {
   const end = results.findIndex(({ askAgain }) => askAgain);
   return end < 0 ? results : results.slice(0, Math.max(1, end));
@@ -75,7 +75,7 @@ export function run(jobs, options, limits, { onResults, onState }) {
     setState("running");
     while (state.done < jobs.length && !signal.aborted) {
       if (rate && now(rate).left < 1) {
-        // Waiting for the next window spares the server a refusal, and is not slower.
+        // Waiting for the next window spares the server a refusal, and takes no longer.
         await pause(now(rate).reset, `The server allows ${count(rate.most)} requests in ${rate.window} s${api.hasKey() ? "" : " without a key"}. Continuing`, signal);
         continue;
       }
@@ -88,7 +88,7 @@ export function run(jobs, options, limits, { onResults, onState }) {
         rate = rateOf(answer.limits);
         size = Math.min(size, jobsPerList(answer.limits));
         const results = withRoom(answer.results);
-        // After rows that had no room in one answer, requests are smaller, and grow again.
+        // When rows had no room in one answer, the next requests are smaller, and then grow again.
         if (results.length < batch.length) fitting = results.length;
         else if (batch.length >= fitting) fitting = Math.min(JOBS_MAX, 2 * fitting);
         onResults(state.done, { ...answer, results });

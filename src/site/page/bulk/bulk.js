@@ -1,5 +1,6 @@
-// The view `#/bulk`: takes a list, shows how it is read and by which steps a listing is chosen, lets
-// both be changed, and sends it to the server. A run continues while other views are shown.
+// The view `#/bulk`: takes a list, and shows how the list is read and which steps choose a listing.
+// A person can change both and send the list to the server. A run continues while other views are
+// shown.
 
 import { el, fill, say, count, counted } from "../shared/dom.js";
 import * as api from "../shared/api.js";
@@ -12,9 +13,9 @@ import { lesson, readingFields, preview } from "./reading.js";
 import { DEFAULT_STEPS, preferOf, stepsEditor } from "./steps.js";
 import { readFile, readTable, ROWS_MAX } from "../shared/table.js";
 
-/** A longer text is not put into the text field, where it would make typing slow. */
+/** The longest text for the text field. A longer one would make typing slow. */
 const FIELD_CHARACTERS_MAX = 100_000;
-/** The server is asked about the columns when a person has not typed for this long. */
+/** The pause in typing after which the server is asked about the columns. */
 const TYPING_PAUSE_MS = 2000;
 
 const EXAMPLE = `Identifier\tHeld
@@ -32,7 +33,7 @@ NONESUCH\t1`;
 
 const NOTHING = { rows: [], columns: 0, cut: 0 };
 
-/** The current list, how it is read, and its results, which outlive the view. */
+/** The current list, the way it is read, and its results. They outlive the view. */
 const work = {
   text: "", source: "", table: NOTHING, heading: -1, column: 0, idType: "", kinds: [], texts: 0, trouble: "", limits: null,
   decided: {}, // what a person has changed about the reading
@@ -40,7 +41,7 @@ const work = {
 };
 let asked = null; // aborts the question about the columns
 
-/** Takes a text from elsewhere, which the view then shows. */
+/** Takes a text from another view. This view then shows it. */
 export function open(text) {
   setText(text, text.length > FIELD_CHARACTERS_MAX ? "The pasted text" : "");
 }
@@ -127,7 +128,7 @@ export function show(view) {
     draw();
   }
 
-  /** Asks the server what the columns hold. Without an answer, each text is read by its form. */
+  /** Asks the server for the types of the columns. Without these, texts are read by their form. */
   async function ask() {
     clearTimeout(typing);
     const own = asked = new AbortController();
@@ -145,7 +146,7 @@ export function show(view) {
     draw();
   }
 
-  // A key has another limit, which the next answer names.
+  // A new key has other limits. The next answer has them.
   function keyChanged() {
     work.limits = null;
     clearTimeout(typing);

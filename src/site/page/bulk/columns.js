@@ -1,17 +1,17 @@
-// What the columns of a pasted table hold, as the server recognises them: which one has the
-// identifiers, of which kind they are, and whether the first row is a heading.
+// The columns of a pasted table, as the server recognises them: the column of identifiers, the type
+// of these, and whether the first row is a heading.
 
 import * as api from "../shared/api.js";
 import { isBlank } from "../shared/table.js";
 
-/** The bounds of the server on one question about columns. */
+/** The server's limits on one question about columns. */
 const COLUMNS_MAX = 64;
 const TEXTS_MAX = 10_000;
-/** The columns that are asked about, and the first rows of which one may be the heading. */
+/** The most columns to ask about, and the number of first rows that may be the heading. */
 const ASKED_MAX = 32;
 const TOP_ROWS = 10;
 
-/** The kinds in the order in which a column of identifiers is chosen; a ticker comes last. */
+/** The types of columns that are preferred as identifiers, in order. A ticker comes last. */
 const FIRST = ["ID_BB_GLOBAL", "ID_ISIN", "OCC_SYMBOL", "ID_SEDOL", "ID_CUSIP"];
 
 /** The heading of identifiers of several kinds. */
@@ -27,7 +27,7 @@ export async function recognise({ rows, columns }, signal) {
   const start = rows.findIndex((row) => !isBlank(row));
   const count = Math.min(columns, ASKED_MAX);
   const places = Array.from({ length: count }, (_, place) => place);
-  // The first rows are also asked about one by one: above the first identifier is the heading.
+  // The first rows are also recognised one by one: the heading is above the first identifier.
   const tops = Math.min(TOP_ROWS, Math.floor(COLUMNS_MAX / count) - 1, rows.length - start);
   const below = rows.slice(start + 1, start + 1 + Math.floor(TEXTS_MAX / count) - tops);
   const cell = (row, place) => (row[place] ?? "").trim();
@@ -45,19 +45,20 @@ export async function recognise({ rows, columns }, signal) {
   const column = places.reduce((best, place) => (rank(kinds[place]) > rank(kinds[best]) ? place : best), firstUsed(rows));
 
   const { idType } = kinds[column];
-  // Identifiers of several kinds have no kind as a column; each of the first rows shows what it is.
+  // A column with identifiers of several kinds has no kind itself. Then each of the first rows
+  // shows its kind.
   if (!idType) return { kinds, ...mixed(), texts: Math.max(1, below.length), limits };
   let heading = -1;
   for (let top = 0; below.length && top < tops; top += 1) {
     const row = rows[start + top];
-    // An identifier, or one with a fault.
+    // This is an identifier, or one with a fault.
     if (found[count * (1 + top) + column].idType === idType || /\d/.test(cell(row, column))) break;
     if (!isBlank(row)) heading = start + top;
     if (idType === "TICKER") break; // only its heading makes it a column of tickers
   }
   return { kinds, heading, column, texts: Math.max(1, below.length), limits };
 
-  /** The column in which most of the first rows are identifiers, and the row that names it. */
+  /** The column with identifiers in most of the first rows, and the row with its heading. */
   function mixed() {
     const isOne = (top, place) => Boolean(found[count * (1 + top) + place].idType);
     const ones = (place) => Array.from({ length: Math.max(0, tops) }, (_, top) => isOne(top, place)).filter(Boolean).length;
@@ -70,7 +71,7 @@ export async function recognise({ rows, columns }, signal) {
   }
 }
 
-/** Whether a row without digits stands above a column of numbers, other than the identifiers. */
+/** Whether a row without digits is above a column of numbers, other than the identifiers. */
 function isAboveNumbers(row, below, column) {
   const hasDigit = (cell) => /\d/.test(cell ?? "");
   if (row.some(hasDigit)) return false;

@@ -1,5 +1,5 @@
-// The download of a list: every pasted row with all of its cells, in order, and what became of its
-// identifier in new columns after them.
+// The download of a list: every pasted row with all of its cells, in order. New columns after them
+// have the result for its identifier.
 
 import { FIELDS, line } from "../shared/csv.js";
 import { byOf, idTypesOf, matchesOf, reasonOf, statusOf } from "./list.js";
@@ -7,7 +7,7 @@ import { byOf, idTypesOf, matchesOf, reasonOf, statusOf } from "./list.js";
 const ADDED = ["row", "input", "match", "idType", "matches", "by", "reason", ...FIELDS];
 
 /**
- * The lines of the file. Rows above the heading, such as a title, stay there. With `isMany` an
+ * The lines of the file. Rows above the heading, such as a title, stay there. With `isMany`, an
  * ambiguous identifier has a line for each match.
  */
 export function linesOf(table, heading, rows, isMany) {

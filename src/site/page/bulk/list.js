@@ -1,5 +1,5 @@
-// The rows of a list and their identifiers. Each different identifier is sent once; the rows that
-// have it share its answer.
+// The rows of a list and their identifiers. Each different identifier is sent once, and all rows
+// with it share the answer.
 
 import { isBlank } from "../shared/table.js";
 
@@ -29,28 +29,28 @@ export function listOf(table, heading, column, idType) {
   return { rows, entries: [...byText.values()] };
 }
 
-/** A text is sent as it is, to be recognised, or as an identifier of a kind. */
+/** A text is sent unchanged for recognition, or as an identifier of a given kind. */
 export const jobOf = (text, idType) => (idType ? { idType, idValue: text } : text);
 
-/** The kinds that a column of a kind may hold besides. An unknown identifier is asked about again. */
+/** The type to try next for an unknown identifier, since its column may hold both. */
 const ALSO = { ID_BB_GLOBAL: "COMPOSITE_ID_BB_GLOBAL", COMPOSITE_ID_BB_GLOBAL: "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", ID_CUSIP: "ID_CINS" };
 
 /** The job that may find an identifier after `job` has not; null when there is none. */
 export const nextJob = (job) => (ALSO[job.idType] ? { ...job, idType: ALSO[job.idType] } : null);
 
-/** The status of an entry, as a person may have decided it; "" before its answer. */
+/** The status of an entry, after a person's decision if there is one; "" before its answer. */
 export const statusOf = ({ answer, chosen }) => (!answer ? "" : chosen ? "resolved" : answer.status);
 
-/** The rows that an entry ends with: one if it is resolved, the candidates if it is ambiguous. */
+/** The final rows of an entry: one if it is resolved, the candidates if it is ambiguous. */
 export const matchesOf = ({ answer, chosen }) => (chosen ? [chosen] : answer?.data ?? []);
 
-/** The idTypes as which an entry was read. */
+/** The idTypes that an entry was read as. */
 export const idTypesOf = ({ answer }) => answer?.idTypes ?? (answer?.idType ? [answer.idType] : []);
 
-/** The way in which the row was found: `only`, a step, or a person's choice. */
+/** The way the row was found: `only`, a step, or a person's choice. */
 export const byOf = ({ answer, chosen }) => (chosen ? "chosen by you" : answer?.by ?? "");
 
-/** The reason of an entry without a row, and what a person corrected. */
+/** The reason why an entry has no row, and a person's correction. */
 export function reasonOf({ answer, chosen, text, correction }) {
   const corrected = correction ? `corrected by you from ${text} to ${correction}` : "";
   if (!answer) return corrected || "not asked";

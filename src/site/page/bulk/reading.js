@@ -1,5 +1,5 @@
-// How a pasted table is read: which column has the identifiers, of which kind they are, and which row
-// is the heading. All of it is shown and can be changed.
+// The reading of a pasted table: its column of identifiers, their kind, and its heading row. All of
+// these are shown and can be changed.
 
 import { el, fill, count, counted } from "../shared/dom.js";
 import { columnName, percent } from "./columns.js";
@@ -9,7 +9,7 @@ const HEADING_ROWS = 20;
 const SHOWN_ROWS = 6;
 const SHOWN_COLUMNS = 12;
 
-/** Fills `place` with the fields; `change({column?, idType?, heading?})` is called with what changed. */
+/** Fills `place` with the fields. `change({column?, idType?, heading?})` gets each change. */
 export function readingFields(place, work, isAsking, change, different) {
   const focused = place.contains(document.activeElement) ? document.activeElement.dataset.field : "";
   const { table: { rows, columns }, heading, column, idType, kinds } = work;
@@ -59,7 +59,7 @@ export function preview(place, { table, heading, column }) {
     ), left > 0 ? el("p", { class: "dim small" }, `and ${counted(left, "more row")}`) : null));
 }
 
-/** The forms that are recognised, for a person who has no list yet. */
+/** The recognised forms, for a person who has no list yet. */
 export function lesson() {
   const kind = (name, form) => [el("dt", {}, name), el("dd", {}, form)];
   return [el("dl", { class: "pairs lesson" },

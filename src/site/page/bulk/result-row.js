@@ -1,4 +1,4 @@
-// One line of the results of a list: what was found, or the next step for what was not.
+// One line of a list's results: the found row, or the next step if nothing was found.
 
 import { el, copyable, count, counted, icon } from "../shared/dom.js";
 import { byOf, idTypesOf, matchesOf, reasonOf, STATUSES, statusOf } from "./list.js";

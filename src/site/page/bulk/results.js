@@ -1,6 +1,6 @@
-// The results of a list: progress, waits with their seconds, a tab for all rows and for each status,
-// what a person decides, and the download. All results are kept here; the page has only the visible
-// ones.
+// The results of a list: progress, waits with their seconds, a tab for all rows and one for each
+// status, a person's decisions, and the download. All results are kept here; the page has only the
+// visible ones.
 
 import * as api from "../shared/api.js";
 import { el, fill, say, count, counted, duration, icon } from "../shared/dom.js";
@@ -16,8 +16,8 @@ const TABS = { all: "All rows", ...STATUSES };
 const REDRAW_MS = 250;
 
 /**
- * The outcome of a list. `question` is what is asked: `{table, heading, idType, prefer, unlisted,
- * isMany, limits}`; `rows` and `entries` are those of `listOf`.
+ * The outcome of a list. `question` is `{table, heading, idType, prefer, unlisted, isMany,
+ * limits}`; `rows` and `entries` are those of `listOf`.
  */
 export function outcome({ rows, entries }, question) {
   const options = { prefer: question.prefer, fields: FIELDS, unlisted: question.unlisted, isMany: question.isMany };
@@ -52,7 +52,7 @@ export function outcome({ rows, entries }, question) {
     },
   });
 
-  /** The decisions of a person about a row, which hold for all rows with the same identifier. */
+  /** A person's decisions about a row. They apply to all rows with the same identifier. */
   const acts = {
     choose({ entry, number }, match) {
       entry.chosen = match;
@@ -82,7 +82,7 @@ export function outcome({ rows, entries }, question) {
   };
 
   function decided({ rows: same }, words, number) {
-    // A row that has the focus is not drawn again. Afterwards its control may be in another tab.
+    // The row with the focus is not redrawn. Later its control may be in another tab.
     if (view?.panel.contains(document.activeElement)) document.activeElement.blur();
     drawRows();
     const control = view?.panel.querySelector(`[data-row="${number}"]`);

@@ -1,5 +1,5 @@
-// The steps by which one of several rows is chosen, as a list that a person orders. Without a step,
-// nothing is chosen.
+// The steps that choose one of several rows, as a list that a person orders. Without a step, no row
+// is chosen.
 
 import { el, fill, say } from "../shared/dom.js";
 import { valuesInData } from "../search/facets.js";
@@ -9,15 +9,15 @@ import { LISTS } from "../search/query.js";
 
 const STEPS_MAX = 16;
 
-/** The steps of a new list, which are shown. */
+/** The default steps of a new list. */
 export const DEFAULT_STEPS = () => [{ property: "composite", values: [] }];
 
-/** The steps as the server reads them; a step without values is left out. */
+/** The steps in the server's notation. A step without values is left out. */
 export const preferOf = (steps) => steps
   .filter(({ property, values: chosen }) => property === "composite" || chosen.length)
   .map(({ property, values: chosen }) => (property === "composite" ? property : `${property}=${chosen.join("|")}`));
 
-/** The editor of `steps`, which it changes in place; `onChange()` is called after each change. */
+/** The editor of `steps`. It changes them in place, and calls `onChange()` after each change. */
 export function stepsEditor(steps, onChange) {
   const list = el("ol", { class: "steps" });
   const add = el("select", { "aria-label": "Add a step", data: { field: "add step" }, on: { change: added } });

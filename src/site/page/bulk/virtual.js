@@ -1,5 +1,5 @@
-// A table of any length in which only the visible rows exist as elements. Rows have the height that
-// the style sheet gives them (`--v-row`), and roles and row numbers for screen readers.
+// A table of any length. Only its visible rows exist as elements. Rows have the height of the style
+// sheet (`--v-row`), and roles and row numbers for screen readers.
 
 import { el } from "../shared/dom.js";
 
@@ -38,7 +38,7 @@ export function virtual({ label, kind, columns, render }) {
     element.setAttribute("aria-rowcount", String(rows + 1));
     space.style.height = `${rows * pixels}px`;
     from = to = -1;
-    // Every row is drawn again, except for the one that has the focus, which would lose it.
+    // Every row is redrawn except the one with the focus, which would lose it.
     const focused = space.contains(document.activeElement) ? document.activeElement.closest("[role=row]") : null;
     drawn = new Map([...drawn].filter(([place, row]) => row === focused && place < rows));
     draw();

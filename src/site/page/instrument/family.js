@@ -6,13 +6,13 @@ import { exchange } from "../shared/exchange.js";
 import { levelMark } from "../shared/level.js";
 import { href } from "../shared/router.js";
 
-/** Trees with up to this many venues are open at first. */
+/** Trees with at most this many venues are open at first. */
 const OPEN_VENUES_MAX = 40;
 
 /** All rows of a family, the composites first. */
 export const members = (kin) => [...(kin?.composites ?? []).flatMap(({ composite }) => composite ?? []), ...(kin?.composites ?? []).flatMap(({ venues }) => venues)];
 
-/** The tree; `figi` is that of the shown instrument, or "" on the page of the share class. */
+/** The tree. `figi` is that of the shown instrument, or "" on the page of a share class. */
 export function family(figi, kin) {
   const rows = members(kin);
   const branches = kin?.composites ?? [];
@@ -25,7 +25,8 @@ export function family(figi, kin) {
   const isOwn = (branch) => branch.compositeFIGI === figi || branch.venues.some((venue) => venue.figi === figi);
   const name = ({ composite, venues: [venue] }) => composite?.exchCode ?? venue?.exchCode ?? "~";
   const ordered = [...branches].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || name(a).localeCompare(name(b)));
-  // A branch whose composite is not in the data says little: it is folded away with its like.
+  // A branch whose composite is not in the data means little. Such branches are folded away
+  // together.
   const isFull = (branch) => branch.composite || isOwn(branch) || !branch.compositeFIGI;
   const [full, partial] = [ordered.filter(isFull), ordered.filter((branch) => !isFull(branch))];
   const draw = (branch) => composite(branch, figi, venues <= OPEN_VENUES_MAX || isOwn(branch));

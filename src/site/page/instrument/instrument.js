@@ -1,5 +1,5 @@
-// The view `#/instrument/FIGI`: all data of one instrument, its identifiers ready to copy, its family
-// and what is related. The FIGI of a share class shows its family.
+// The view `#/instrument/FIGI`: all data of one instrument, its identifiers with buttons to copy
+// them, its family, and related instruments. The FIGI of a share class shows its family.
 
 import { el, fillView, say, copyable } from "../shared/dom.js";
 import * as api from "../shared/api.js";
@@ -41,7 +41,7 @@ export async function show(view, route, signal) {
   }
 }
 
-/** A text that is not a FIGI: what is wrong with it, and the FIGI with the right check digit. */
+/** A text that is not a FIGI: its fault, and the FIGI with the right check digit. */
 async function notFigi(view, figi, words, signal) {
   const { finding, correction } = await api.suggest(figi, [], signal).catch(() => ({}));
   if (signal.aborted) return;
@@ -57,7 +57,7 @@ function missing(figi, words, link = "Search for it instead", more = ": a search
       el("p", {}, el("a", { href: href.search(new URLSearchParams({ query: figi })) }, link), more)));
 }
 
-/** The page of a share class, whose name is that of its first member. */
+/** The page of a share class. Its name is that of its first member. */
 function renderShareClass(view, kin) {
   const [first = {}] = members(kin);
   const title = first.name ?? kin.shareClassFIGI;

@@ -1,5 +1,5 @@
-// Ways from an option to its underlying, and from there to its options and futures. The data have no
-// link between them: both are found by the ticker.
+// Links from an option to its underlying, and from an underlying to its options and futures. The
+// data do not link them: the ticker finds both.
 
 import { counted, el, fill } from "../shared/dom.js";
 import * as api from "../shared/api.js";
@@ -8,7 +8,7 @@ import { optionTerms } from "../shared/terms.js";
 
 const DERIVED = { Option: "option", Future: "future" };
 
-/** A section that is filled when the server has answered, and stays empty without anything related. */
+/** A section that is filled when the server answers. It stays empty if nothing is related. */
 export function related(instrument, signal) {
   const place = el("section", { class: "related", "aria-label": "Related", hidden: true });
   ways(instrument, signal).then((links) => {
@@ -34,8 +34,8 @@ async function ways(instrument, signal) {
 const words = (ticker, exchCode) => [ticker, exchCode].filter(Boolean).join(" ");
 
 /**
- * The words by which the underlying is searched, and its row if one of them finds it. The name of an
- * option says it best (`May 26 Calls on AAPL US`): the option's exchange may be one that lists no shares.
+ * The words to search the underlying by, and its row if one of them finds it. The name of an option
+ * is the best source (`May 26 Calls on AAPL US`): the option's exchange may list no shares.
  */
 async function underlyingOf({ name, exchCode }, ticker, signal) {
   const named = / on (\S+(?: [A-Z]{2})?)$/.exec(name ?? "")?.[1];

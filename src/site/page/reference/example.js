@@ -1,5 +1,5 @@
-// An example that runs: the request can be changed, the answer is shown with its status, rate-limit
-// headers and time, and the request can be copied as a curl command.
+// An example that can be run. The request can be changed and copied as a curl command. The answer
+// is shown with its status, rate-limit headers and time.
 
 import { el, fill, say, copyText, icon, count } from "../shared/dom.js";
 import { call, hasKey } from "../shared/api.js";

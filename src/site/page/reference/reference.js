@@ -1,5 +1,5 @@
-// The view `#/reference`: the interface for programs. It is read from `GET /schema`, and therefore
-// describes exactly what this server does.
+// The view `#/reference`: the interface for programs. It is made from `GET /schema`, so it
+// describes exactly this server.
 
 import { el, fillView, prose, counted } from "../shared/dom.js";
 import * as api from "../shared/api.js";
@@ -13,7 +13,7 @@ const VALUES_SHOWN = 30;
 /** Fills `view` with the reference, unless `signal` is aborted before it is loaded. */
 export async function show(view, route, signal) {
   const wanted = route.rest[0];
-  // A link within the reference does not draw it again: the results of examples stay.
+  // A link within the reference does not redraw it: the results of examples stay.
   if (view.querySelector(".reference-body")) return jump(view, wanted);
   fillView(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), el("p", { class: "dim" }, "Loading…")));
   let document_;
@@ -62,12 +62,12 @@ function draw(view, document_) {
       el("section", { id: "ref-shapes" }, el("h2", { tabindex: "-1" }, "Shapes"), shapes.map(([name, schema]) => shape(document_, name, schema))))));
 }
 
-/** The address that examples run at (this server), and the one that is shown and copied. */
+/** The address where examples run (this server), and the address that is shown and copied. */
 function serverBase(document_) {
   const url = document_.servers?.[0]?.url ?? "/v3";
   const version = url.replace(/\/+$/, "").split("/").pop() || "v3";
   const own = api.address(version);
-  // An operation with separate servers has no version.
+  // An operation with its own servers has no version.
   return { run: own, shown: /^https?:/.test(url) ? url.replace(/\/+$/, "") : own, prefix: ({ operation }) => (operation.servers ? "" : `/${version}`) };
 }
 
@@ -115,7 +115,7 @@ function innerTable(document_, of, schema) {
   return rows.length ? table(document_, of, rows) : null;
 }
 
-/** A table of properties. Its label begins with `of`, which distinguishes it for screen readers. */
+/** A table of properties. Its label starts with `of`, so that screen readers can tell it apart. */
 function table(document_, of, all) {
   const rows = [...all].sort((a, b) => Number(b.isRequired ?? false) - Number(a.isRequired ?? false));
   return el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": `${of}, scrollable` }, el("table", { class: "properties" },

@@ -1,5 +1,5 @@
-// What the search view shows without results: examples before a question, and after one that found
-// nothing a guess of what was meant and reasons.
+// The search view without results. Before a question it shows examples; after a question that found
+// nothing, a guess of the intended words and reasons.
 
 import { counted, el, fill, say } from "../shared/dom.js";
 import * as api from "../shared/api.js";
@@ -9,7 +9,7 @@ import { chips, filterCount, parametersOf, write } from "./query.js";
 import { href } from "../shared/router.js";
 import { termsAsked } from "./terms-asked.js";
 
-/** A lesson how to ask, and the most frequent types in the data; `counts` is a promise of `topValues`. */
+/** Advice for asking, and the most frequent types. `counts` is a promise of `topValues`. */
 export function teaching(counts) {
   const list = el("ul", {});
   const filter = (name, value) => write({ query: "", lists: { [name]: [value] }, intervals: {}, unlisted: false });
@@ -21,10 +21,10 @@ export function teaching(counts) {
     list);
 }
 
-/** The most filters that are left out, one at a time, to see what the others find. */
+/** The most filters that are left out, one at a time, to see whether the others find something. */
 const LOOSENED_MAX = 4;
 
-/** The notice that nothing was found; `signal` ends the question what was meant. */
+/** The notice that nothing was found. `signal` aborts the search for the intended words. */
 export function nothing(question, signal) {
   say("No results");
   const tips = [];
@@ -39,18 +39,18 @@ export function nothing(question, signal) {
   return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), meant, el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
 
-/** Shows that the words find something without filters, or what they may have been meant for. */
+/** Shows that the words find something without filters, or shows the intended words. */
 async function guess(question, place, signal) {
   try {
     let shown = await (question.query ? freed : loosened)(question, signal) ?? await asTerms(question, signal);
     if (!shown && question.query) {
       const names = await alike(question, signal);
-      // A number is seldom a part of a name.
+      // A number is seldom part of a name.
       shown = [names, names && !/\d/.test(question.query) ? null : await shorter(question, signal)];
     }
     if (!signal.aborted) fill(place, shown);
   } catch {
-    // The tips are enough.
+    // The tips alone are enough.
   }
 }
 
@@ -63,7 +63,7 @@ async function freed(question, signal) {
   return total ? el("p", {}, "Without filters ", el("a", { href: write(free) }, question.query), ` finds ${counted(total, "instrument")}.`) : null;
 }
 
-/** Filters without one of them, for each of the first few. */
+/** The filters without one of them, for each of the first few. */
 async function loosened(question, signal) {
   const active = chips(question);
   if (active.length < 2) return null;
@@ -72,7 +72,7 @@ async function loosened(question, signal) {
     "Without ", el("a", { href: write(without) }, `${label} ${value}`), `, the other filters find ${counted(total, "instrument")}.`));
 }
 
-/** Words that are terms, as filters. */
+/** The words that are terms, as filters. */
 async function asTerms(question, signal) {
   const found = await Promise.all(termsAsked(question).map(async (all) => {
     for (const asked of all) {
@@ -87,12 +87,12 @@ async function asTerms(question, signal) {
     el("a", { href: write(asked) }, `${asked.query}, ${filters(asked)}`), ` finds ${counted(total, "instrument")}.`)) : null;
 }
 
-/** The right check digit, or names that are nearly the words. */
+/** The right check digit, or names that are similar to the words. */
 async function alike(question, signal) {
   const { rows, finding, correction } = await api.suggest(question.query, [], signal);
   const search = (query) => el("a", { href: write({ ...question, query }) }, query);
   if (finding) return el("p", {}, `${inWords(finding)}. Did you mean `, search(correction), "?");
-  // Names that differ only in letter case or punctuation find the same.
+  // Names that differ only in letter case or punctuation find the same rows.
   const names = new Map(rows.map((row) => row.name ?? row.ticker).filter(Boolean).reverse().map((name) => [name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim(), name]));
   names.delete(question.query.toLowerCase());
   if (!names.size) return null;

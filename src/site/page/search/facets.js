@@ -1,16 +1,16 @@
-// How many instruments have each value of a property. A property that is itself filtered is counted
-// without its own filter, so that a person sees what another choice would find.
+// Counts the instruments with each value of a property. If the property itself is filtered, it is
+// counted without that filter, so that a person sees the results of other choices.
 
 import * as api from "../shared/api.js";
 import { parametersOf, without } from "./query.js";
 
-/** The properties whose most frequent values are next to the results. */
+/** The properties whose most frequent values are shown next to the results. */
 export const FACETS = ["level", "exchCode", "currency", "securityType2"];
 
 const TOP = 5;
 const ALL = 10_000;
 
-/** `{total, facets}` of a question: the most frequent values of `FACETS`. */
+/** The `{total, facets}` of a question, with the most frequent values of `FACETS`. */
 export async function topValues(question, signal) {
   const isSet = (name) => name in question.lists;
   const open = FACETS.filter((name) => !isSet(name));

@@ -1,6 +1,6 @@
-// The panel of filters next to the results: the most frequent values with their counts, lists of all
-// values, intervals, unlisted equities. Each complete change (a value pressed, a list closed, a field
-// left) calls `ask` once with the new question.
+// The panel of filters next to the results: the most frequent values with their counts, lists of
+// all values, intervals, and unlisted equities. Each complete change (a value pressed, a list
+// closed, a field left) calls `ask` once with the new question.
 
 import { count, el, fill, say } from "../shared/dom.js";
 import { exchangeName } from "../shared/about.js";
@@ -13,7 +13,7 @@ const SECTORS = {
   Comdty: "commodities", Corp: "corporate bonds", Curncy: "currencies", Equity: "shares and funds", Govt: "government bonds",
   Index: "indices", "M-Mkt": "money market", Mtge: "mortgages", Muni: "municipal bonds", Pfd: "preferred shares",
 };
-/** The meaning of a value whose name does not say it; else "". */
+/** The meaning of a value whose name does not explain it, or "". */
 export const meaningOf = (name) => (value) => (name === "marketSecDes" ? SECTORS[value] ?? "" : name === "exchCode" ? exchangeName(value) : "");
 
 const GROUPS = [
@@ -23,15 +23,15 @@ const GROUPS = [
   ["Terms", ["strike", "expiration", "contractSize", "coupon", "maturity", "stateCode"]],
 ];
 
-/** Each of the two cannot be asked for together with the other. */
+/** Two filters that cannot be combined. */
 const OTHER = { exchCode: "micCode", micCode: "exchCode" };
 
-/** The counts that were shown last: they stay until the new ones come, so that nothing moves. */
+/** The last shown counts. They stay until new ones come, so that nothing moves. */
 let last = {};
 
 /**
- * The panel of a question; `ask(question)` is called with each changed one, and `counts` is a promise
- * of `topValues`, of null without an answer, or of undefined when the view was left.
+ * The panel of a question. `ask(question)` is called with each changed question. `counts` is a
+ * promise: of `topValues`, of null without an answer, or of undefined if the view was left.
  */
 export function filters(question, ask, counts) {
   const tops = Object.fromEntries(FACETS.map((name) => [name, el("ul", { class: "facet", "aria-label": `${CHOICES[name]}, most frequent` })]));
@@ -94,7 +94,8 @@ function interval(name, [from, to], onChange) {
     "aria-label": `${label} ${end}`,
     "aria-describedby": `${name}-fault`, placeholder: isDates ? null : end, autocomplete: "off",
     ...(isDates ? { min: "1900-01-01", max: "2999-12-31" } : {}),
-    // A date field fires "change" while its year is still being typed, so it counts when left.
+    // A date field fires "change" while its year is still being typed. So it counts only when it is
+    // left.
     on: {
       change: () => settle(!isDates),
       blur: () => settle(true),

@@ -1,5 +1,5 @@
-// Folds rows by security: all rows of a share class are one, else all rows of a composite, else a
-// row is on its own. The first row in the answer's order stands for its security.
+// Folds rows by security. All rows of a share class are one security, else all rows of a composite;
+// any other row is its own. The first row in the answer's order represents its security.
 
 const keyOf = (row) => row.shareClassFIGI ?? row.compositeFIGI ?? row.figi;
 

@@ -1,5 +1,5 @@
-// The start page: what the server's data are, examples of searches that find something in them, and
-// how instruments are related.
+// The start page: a description of the server's data, examples of searches that find something, and
+// an explanation of how instruments are related.
 
 import { count, el, fill } from "../shared/dom.js";
 import { about } from "../shared/about.js";
@@ -15,11 +15,11 @@ const EXAMPLES = {
   figi: ["FIGI", "BBG000B9XRY4", "of a listing, a composite or a share class"],
 };
 
-/** Draws what is in the data, and the examples: the server's, or those of ours that find something. */
+/** Draws the description, and examples that find something: the server's, or built-in ones. */
 async function fillIn(data, list, signal) {
   const { instruments, built, sample, examples = {} } = await about();
   const own = Object.entries(EXAMPLES).map(async ([kind, [title, ours, note]]) => {
-    // In the sample everybody knows ours.
+    // The built-in examples are well-known, and the sample has them.
     if (examples[kind] && !sample) return [title, examples[kind], note];
     const found = await api.suggest(ours, [], signal).catch(() => null);
     return found?.rows.length ? [title, ours, note] : null;

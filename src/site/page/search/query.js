@@ -1,5 +1,5 @@
-// A question: key words and filters, as they appear in the address of the page, in the fields of
-// the panel and in the body of a request. It also checks intervals.
+// A question: key words and filters. It has three forms: the address of the page, the fields of the
+// panel, and the body of a request. This module also checks intervals.
 
 import { href } from "../shared/router.js";
 
@@ -14,15 +14,15 @@ export const LISTS = {
   currency: "Currency",
   stateCode: "State code",
 };
-/** All filters of which several values may be chosen. */
+/** All filters that allow several values. */
 export const CHOICES = { level: "Level", ...LISTS };
 export const NUMBERS = { strike: "Strike", contractSize: "Contract size", coupon: "Coupon, %" };
 export const DATES = { expiration: "Expiration", maturity: "Maturity" };
 const INTERVALS = { ...NUMBERS, ...DATES };
 
 /**
- * The question in an address: `{query, lists, intervals, unlisted, sort}`. `sort` is how the rows are
- * shown, `{column, isDown}` or null, and no part of what is asked.
+ * The question in an address: `{query, lists, intervals, unlisted, sort}`. `sort` is the display
+ * order, `{column, isDown}` or null; it is not part of the request.
  */
 export function read(parameters) {
   const question = { query: (parameters.get("query") ?? "").trim(), lists: {}, intervals: {}, unlisted: false, sort: sortIn(parameters.get("sort")) };
@@ -84,7 +84,7 @@ export const filterCount = (question) =>
 /** The endpoint: search for key words, best match first; filter for filters only, in FIGI order. */
 export const endpoint = (question) => (question.query ? "search" : "filter");
 
-/** The body of a request. One value is a string, several are an array. */
+/** The body of a request. One value is a string, several values are an array. */
 export function body(question) {
   const body = {};
   if (question.query) body.query = question.query;

@@ -1,5 +1,5 @@
 // The view `#/search`: filters with counts next to a table of securities. Pages are kept while the
-// site is open, so that going back shows the same rows at the same place without a request.
+// site is open. So going back shows the same rows at the same place without a request.
 
 import { el, fill, say, copyText, count, counted, icon } from "../shared/dom.js";
 import { about, exchangeName } from "../shared/about.js";
@@ -17,13 +17,13 @@ import { go, href } from "../shared/router.js";
 const KEPT = 30;
 const kept = new Map(); // address → {securities, rows, next, total, isScarce, sort}
 
-/** With words, reading goes on to this many securities, but for at most this many pages. */
+/** With words, pages are read until there are this many securities, but at most this many pages. */
 const SECURITIES_AT_ONCE = 25;
 const PAGES_AT_ONCE = 5;
 const PAGE_ROWS = 100;
-/** With fewer requests left than this, no page is read unasked. */
+/** If fewer requests than this are left, no page is read automatically. */
 const REQUESTS_SPARED = 20;
-/** A single security with at most this many listings shows all of them. */
+/** If there is only one security, with at most this many listings, all listings are shown. */
 const OPEN_LISTINGS_MAX = 40;
 /** The most rows that the server returns. */
 const ROWS_MAX = 15_000;
@@ -34,11 +34,11 @@ export function show(view, route, signal) {
   const ask = (changed) => go(write({ ...changed, sort: question.sort }));
   const active = filterCount(question);
   const focused = view.contains(document.activeElement) ? document.activeElement.dataset.field : undefined;
-  // Each change of a filter draws the view again; the focus stays where it was.
+  // Each change of a filter redraws the view. The focus stays where it was.
   const refocus = () => { if (focused) view.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true }); };
   const place = { status: el("p", { class: "status" }), acts: el("div", { class: "acts" }), answer: el("div", { class: "answer" }) };
   const fault = faultOf(question);
-  // The names of exchanges are drawn with the counts.
+  // The names of exchanges are drawn together with the counts.
   const counts = fault ? Promise.resolve(null) : Promise.all([topValues(question, signal), about()]).then(([known]) => known, () => (signal.aborted ? undefined : null));
   fill(view, el("div", { class: "searching" }, side(question, active, ask, counts), el("section", { class: "found", "aria-labelledby": "title" },
     el("div", { class: "found-head" }, heading(question), place.status, place.acts),
@@ -57,7 +57,8 @@ function chipOf({ label, name, value, without }, ask) {
   }, el("span", { class: "dim" }, label), " ", value, el("span", { class: "chip-cross", "aria-hidden": "true" }, "×")));
 }
 
-// On a narrow screen the filters are folded under a button; on a wide one they are at the side.
+// On a narrow screen the filters are folded under a button; on a wide one they are next to the
+// results.
 let unfolded = false, words = "";
 function side(question, active, ask, counts) {
   if (question.query !== words) unfolded = false; // after new words, the results are in view
@@ -83,7 +84,7 @@ function heading(question) {
   return el("h1", { id: "title", tabindex: "-1" }, words);
 }
 
-/** A way to the page of a share class, when its FIGI is what was searched for. */
+/** A link to the page of a share class, if the text is its FIGI. */
 function shareClassLink(found, { query }) {
   const [{ rows: [row] }] = found.securities.values();
   const figi = query.toUpperCase();
@@ -144,13 +145,13 @@ function render(found, question, counts, place, signal) {
     found.total ??= known?.total;
     drawFoot();
     if (!question.query || found.rows > PAGE_ROWS || found.isScarce) return;
-    // One security with many listings must not hide all others. Few rows are read to the end, so that
-    // the listings of each are counted.
+    // One security with many listings must not hide all others. Short results are read to the end,
+    // so that the listings of each security are counted.
     const isShort = found.total <= PAGES_AT_ONCE * PAGE_ROWS;
     readOn(isShort ? Infinity : SECURITIES_AT_ONCE, PAGES_AT_ONCE - 1).catch(() => {}); // "Show more" tries again
   });
 
-  /** The order is part of the address, so that a reload and a colleague have it too. */
+  /** The order is part of the address, so it survives a reload and reaches a colleague. */
   function changed() {
     question.sort = found.sort;
     history.replaceState(history.state, "", write(question));
@@ -230,7 +231,7 @@ function render(found, question, counts, place, signal) {
   }
 }
 
-/** Moves the focus to the first result of the question `text`; false if it is not shown. */
+/** Moves the focus to the first result of the question `text`. False if it is not shown. */
 export function enter(text, route) {
   return route.name === "search" && read(route.parameters).query === text && focusFirst();
 }

@@ -1,6 +1,6 @@
-// The table of results: a row for each security, under which its other listings open. Its columns
-// sort the securities that are shown, and the listings of those that are open. Arrow keys move between
-// rows, and open and close a security; C copies the FIGI of a row.
+// The table of results. It has a row for each security; its other listings open under it. Columns
+// sort the shown securities and the open listings. Arrow keys move between rows, and open and close
+// a security. C copies the FIGI of a row.
 
 import { count, counted, copyable, el, fill, icon, say } from "../shared/dom.js";
 import { exchange } from "../shared/exchange.js";
@@ -8,12 +8,12 @@ import { level, levelMark } from "../shared/level.js";
 import { go, href } from "../shared/router.js";
 import { terms } from "../shared/terms.js";
 
-/** The securities on a first screen. */
+/** The number of securities on a first screen. */
 const TOP = 25;
 
 const typeOf = (row) => row.securityType ?? row.securityType2 ?? "";
 
-/** The columns; `key` orders rows, of which `security` has one or several. */
+/** The columns. `key` orders the rows. `security` has one row or several. */
 const COLUMNS = {
   ticker: { name: "Ticker", key: (row) => row.ticker ?? row.figi },
   name: { name: "Name", key: (row) => row.name ?? "" },
@@ -31,7 +31,7 @@ const TERMS = { option: { terms: "Strike", last: "Expires" }, bond: { terms: "Co
 
 const NAMES = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** `all` in the order of a column, `key(one)` being its value; those without a value last. */
+/** Sorts `all` by a column. `key(one)` is the value in the column; rows without one come last. */
 function sorted(all, sort, key) {
   if (!sort) return all;
   const turn = sort.isDown ? -1 : 1;
@@ -41,7 +41,7 @@ function sorted(all, sort, key) {
     .map(([, one]) => one);
 }
 
-/** A click sorts ascending, another one descending, a third one as the server answered. */
+/** The first click sorts ascending, the second descending, the third as the server answered. */
 const turned = (sort, column) => (sort?.column !== column ? { column, isDown: false } : sort.isDown ? null : { column, isDown: true });
 
 /**
@@ -70,7 +70,7 @@ export function listing(found, changed) {
     return sorted([...found.securities.values()], found.sort, (security) => keyOf(security)(security.rows[0]));
   }
 
-  /** The rows of a security that are there: the first, or all of them. */
+  /** The visible rows of a security: the first one, or all of them. */
   function rowsOf(security) {
     return security.isOpen ? sorted(security.rows, found.sort, (row) => keyOf(security)(row)) : security.rows.slice(0, 1);
   }
@@ -81,8 +81,8 @@ export function listing(found, changed) {
 
   function update() {
     const securities = shown();
-    // Terms have columns if most of the first rows have terms; else they follow the names, which need
-    // the room.
+    // Terms have columns if most of the first rows have terms. Otherwise they follow the names,
+    // which need the space.
     const top = securities.slice(0, TOP);
     const kinds = top.map(({ rows }) => terms(rows[0])?.kind).filter(Boolean);
     names = TERMS[kinds.every((kind) => kind === kinds[0]) ? kinds[0] : ""] ?? {};
@@ -94,7 +94,7 @@ export function listing(found, changed) {
       if (found.sort?.column === column) head.setAttribute("aria-sort", found.sort.isDown ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
-    // What moves loses the focus, and rows that are drawn again are other ones.
+    // Moved elements lose the focus, and redrawn rows are new elements.
     const focused = table.contains(document.activeElement) ? document.activeElement : null;
     const body = focused?.closest("tbody");
     table.append(...securities.map(bodyOf));
@@ -121,7 +121,7 @@ export function listing(found, changed) {
     say(found.sort ? `Sorted by ${nameOf(column)}, ${found.sort.isDown ? "descending" : "ascending"}` : "In the order of the answer");
   }
 
-  /** Opens or closes all securities that are there. */
+  /** Opens or closes all loaded securities. */
   function openAll(isOpen) {
     for (const security of found.securities.values()) security.isOpen = isOpen && security.rows.length > 1;
     update();
@@ -140,7 +140,7 @@ export function listing(found, changed) {
     say(isOpen ? `${counted(security.rows.length, "listing")} shown` : "Listings closed");
   }
 
-  /** A row of the table; the first one of a security has the button that opens its others. */
+  /** A row of the table. The first row of a security has the button that opens the others. */
   function line(row, security) {
     const to = href.instrument(row.figi);
     const other = security && security.rows.length > 1;
@@ -162,7 +162,7 @@ export function listing(found, changed) {
     el("td", { class: "c-figi" }, copyable(row.figi, "FIGI")));
   }
 
-  // While there are further pages, a security may have more listings than were read.
+  // While further pages exist, a security may have more listings than were read.
   function openButton(row, security) {
     const { rows, isOpen } = security;
     const number = `${count(rows.length)}${found.next ? "+" : ""}`;
@@ -197,7 +197,7 @@ function focusRow(row) {
   row?.scrollIntoView({ block: "nearest" });
 }
 
-/** Moves the focus to the first result, or without results to the first guess; whether there is one. */
+/** Focuses the first result, or else the first guess. Returns whether there is one. */
 export function focusFirst() {
   const row = document.querySelector(".rows tbody tr");
   const guess = row ? null : document.querySelector(".did-you-mean a");

@@ -1,6 +1,6 @@
-// The search box: suggestions while typing, chosen by keyboard or pointer (the ARIA combobox pattern
-// with a listbox). Without a choice, Enter shows all results. Several pasted lines are a list, which
-// can be mapped.
+// The search box: suggestions while typing, chosen by keyboard or pointer (the ARIA combobox
+// pattern with a listbox). Without a choice, Enter shows all results. Several pasted lines are a
+// list; the box offers to map it.
 
 import { el, fill, say, count, counted } from "../shared/dom.js";
 import { exchangeName } from "../shared/about.js";
@@ -16,9 +16,9 @@ const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", desc
 const NOTHING = { rows: [], finding: "", correction: "" };
 
 /**
- * Starts the box. `searchFor(text)` shows all results, `mapList(text)` maps a list, `filters()`
- * returns the filters that are set, and `enterResults(text)` moves the focus to the first result of
- * the text, if it is on the page.
+ * Starts the box. `searchFor(text)` shows all results, `mapList(text)` maps a list, and `filters()`
+ * returns the current filters. `enterResults(text)` moves the focus to the first result of the
+ * text, if it is on the page.
  */
 export function start({ searchFor, mapList, filters, enterResults }) {
   const form = document.getElementById("finder");
@@ -61,7 +61,7 @@ export function start({ searchFor, mapList, filters, enterResults }) {
       if (input.value.trim() === text && document.activeElement === input) show(found, text);
     } catch (failure) {
       if (failure.name === "AbortError") return;
-      // Without suggestions, Enter still searches, and shows what is wrong.
+      // Without suggestions, Enter still searches and shows any error.
       if (failure.kind === "limit") quietUntil = Date.now() + failure.wait * 1000;
       if (failure.kind === "missing") quietUntil = Infinity;
       show(NOTHING, text, failure);
@@ -80,7 +80,7 @@ export function start({ searchFor, mapList, filters, enterResults }) {
       failure ? el("span", { class: "dim" }, failure.kind === "limit" ? `No suggestions for ${failure.wait} s: the request limit is reached` : failure.kind === "away" ? "The server cannot be reached" : "")
         : found.length ? el("kbd", {}, "Enter") : el("span", { class: "dim" }, "No suggestion"),
     ]));
-    // A wrong check digit is said while typing: no request would find the identifier.
+    // A wrong check digit is reported while typing: no request would find the identifier.
     fill(hint, finding ? [`${inWords(finding)}. `, el("button", { type: "button", class: "link", on: { click: () => correct(correction) } }, `Use ${correction}`)] : null);
     say(failure ? "No suggestions now" : inWords(finding) || counted(found.length, "suggestion"));
   }
@@ -94,7 +94,7 @@ export function start({ searchFor, mapList, filters, enterResults }) {
     open();
   }
 
-  // A text field has one line: several are offered as a list.
+  // A text field holds one line. Several lines are offered as a list.
   function pasted(event) {
     const text = event.clipboardData?.getData("text/plain") ?? "";
     const lines = rowsIn(text);
@@ -178,7 +178,7 @@ export function start({ searchFor, mapList, filters, enterResults }) {
       case "ArrowUp":
         if (isOpen) activate(active <= 0 ? last : active - 1);
         break;
-      // These keys move in the list while a suggestion is chosen, else in the text.
+      // These keys move in the list while a suggestion is chosen, and in the text otherwise.
       case "Home": if (!isOpen || active < 0) return; activate(0); break;
       case "End": if (!isOpen || active < 0) return; activate(last); break;
       case "Escape":

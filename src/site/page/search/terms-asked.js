@@ -1,5 +1,5 @@
-// Terms in the words of a question. `AAPL call 2027 300` and `IBM 2030` find nothing as words, because
-// put or call, strike, coupon and dates are filters: here the words are read as filters.
+// Terms among the words of a question. `AAPL call 2027 300` and `IBM 2030` find nothing as words,
+// because put or call, strike, coupon and dates are filters. Here such words are read as filters.
 
 const OPTION = new Set(["option", "options", "call", "calls", "put", "puts"]);
 const RIGHTS = { call: "Call", calls: "Call", put: "Put", puts: "Put" };
@@ -9,9 +9,9 @@ const STRIKE = /^([CP]?)(\d+(?:\.\d+)?)$/i;
 const PERCENT = /^(\d+(?:\.\d+)?)%$/;
 
 /**
- * The words of `question` as `{query, right, isOption, time, strike, coupon}`, where `time` and the
- * numbers are intervals, and all but `query` may be missing. Null without terms, and when nothing is left
- * to search for.
+ * The words of `question` as `{query, right, isOption, time, strike, coupon}`. `time` and the
+ * numbers are intervals, and all members but `query` may be missing. Null without terms, or if no
+ * words are left to search for.
  */
 function termsIn(question) {
   const found = { rest: [] };
@@ -35,8 +35,9 @@ function termsIn(question) {
 }
 
 /**
- * The questions that `question` may have been meant as, as lists of which the first that finds something
- * counts: options, then bonds; each with all of its terms, and then with fewer. Empty without terms.
+ * The possible meanings of `question`, as lists of questions; in each list the first one that finds
+ * something counts. Options come first, then bonds; each with all of its terms, then with fewer.
+ * Empty without terms.
  */
 export function termsAsked(question) {
   const found = termsIn(question);

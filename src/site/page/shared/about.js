@@ -1,5 +1,6 @@
-// What the server says of its data: how many instruments, of which day, the names of exchanges, and
-// examples that find something. Asked once. A server that does not say it has no names.
+// The description of the server's data: the number of instruments, their day, the names of
+// exchanges, and examples that find something. It is fetched once. A server without it has no
+// names.
 
 import * as api from "./api.js";
 

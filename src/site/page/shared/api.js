@@ -5,12 +5,12 @@
 const HEADERS = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after", "figdex-jobs-per-list", "figdex-jobs-per-request"];
 
 let key = "";
-/** Sets the API key, which is kept in this variable only and is lost with the page. */
+/** Sets the API key. It is kept only in this variable, and is lost with the page. */
 export const setKey = (value) => { key = value.trim(); };
 export const getKey = () => key;
 export const hasKey = () => key !== "";
 
-/** A failure with a message for people; `kind` is for the code. */
+/** A failure with a message for people. The code looks at `kind`. */
 export class Failure extends Error {
   constructor(kind, message, { status = 0, wait = null, own = "", limits = {} } = {}) {
     super(message);
@@ -36,7 +36,7 @@ function limitsOf(headers) {
   return limits;
 }
 
-/** The seconds that the server asks to wait, from one of its headers; else null. */
+/** The seconds that the server asks to wait, from one of its headers, or null. */
 function secondsToWait(limits) {
   for (const name of ["retry-after", "ratelimit-reset"]) {
     const text = limits[name];
@@ -70,7 +70,7 @@ export async function call(method, url, { body, signal } = {}) {
   return { status: response.status, data, text, limits: limitsOf(response.headers) };
 }
 
-/** The server's error text, from JSON or short plain text; else "". */
+/** The server's error text, from JSON or short plain text, or "". */
 function errorText(answer) {
   if (typeof answer.data?.error === "string") return answer.data.error;
   if (answer.data === undefined && answer.text.length < 200 && !answer.text.includes("<")) return answer.text.trim();
@@ -124,8 +124,8 @@ export async function suggest(query, filters, signal) {
 }
 
 /**
- * A page of `search` or `filter`; a proxy may have wrapped it in an array of one. `left` is the number
- * of requests that the server still allows.
+ * A page of `search` or `filter`. A proxy may have wrapped it in an array. `left` is the number of
+ * requests that the server still allows.
  */
 export async function page(endpoint, body, signal) {
   const { data, limits } = await ask("POST", `v3/${endpoint}`, { body, signal });
@@ -159,7 +159,7 @@ export async function recogniseColumns(columns, headings, signal) {
   return { columns: data.columns, limits: { headers: limits, at: Date.now() } };
 }
 
-/** The numbers of instruments: `{total, facets}`, of at most `limit` values of each property. */
+/** The counts of instruments: `{total, facets}`, with at most `limit` values per property. */
 export async function facets(parameters, properties, limit, signal) {
   const asked = new URLSearchParams([...parameters, ["properties", properties.join()], ["limit", limit]]);
   return (await ask("GET", `facets?${asked}`, { signal })).data;

@@ -1,6 +1,6 @@
-// Rows as CSV (RFC 4180, UTF-8, every cell in quotes) or for the clipboard. A spreadsheet would run a
-// cell that starts with = + - or @ as a formula: also after blanks or hidden characters, and some also
-// with the wide forms of these signs. An apostrophe in front of such a cell makes it text. A number is
+// Rows as CSV (RFC 4180, UTF-8, every cell in quotes) or for the clipboard. A spreadsheet runs a
+// cell as a formula if it starts with = + - or @, even after blanks or hidden characters; some also
+// accept the wide forms of these signs. An apostrophe in front makes such a cell text. A number is
 // not a formula.
 
 /** The members of a result row that a file has as columns. */
@@ -18,10 +18,10 @@ const cell = (value) => `"${guarded(value).replaceAll('"', '""')}"`;
 
 export const line = (cells) => `${cells.map(cell).join(",")}\r\n`;
 
-/** A line as spreadsheets exchange them by the clipboard: cells between tabs. */
+/** A line in the clipboard format of spreadsheets: cells between tabs. */
 export const tabbed = (cells) => `${cells.map((value) => guarded(value).replace(/[\t\r\n]+/g, " ")).join("\t")}\n`;
 
-/** Lets the browser save a text, given in pieces, as a file. By its mark a spreadsheet knows UTF-8. */
+/** Makes the browser save a text, given in pieces. Its mark shows spreadsheets that it is UTF-8. */
 export function download(pieces, name) {
   const address = URL.createObjectURL(new Blob(["\uFEFF", ...pieces], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");

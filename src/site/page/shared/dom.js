@@ -1,12 +1,12 @@
-// Builds elements: text from a server becomes text nodes and is never parsed as HTML. Also helpers
-// for every view: announcements to screen readers, copying, and the format of numbers.
+// Builds elements. Text from a server becomes text nodes and is never parsed as HTML. Also has
+// helpers for every view: announcements to screen readers, copying, and number formats.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * A new element. `properties`: `class`, `on` (listeners by event), `data` (data-*), and
- * attributes by their names; those with false, null or undefined are left out. Children are
- * nodes or texts, in lists of any depth; null and false are skipped.
+ * A new element. `properties`: `class`, `on` (listeners by event), `data` (data-*), and attributes
+ * by their names; an attribute that is false, null or undefined is left out. Children are nodes or
+ * texts, in lists of any depth; null and false are skipped.
  */
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -73,14 +73,14 @@ export function icon(name) {
   return svg;
 }
 
-/** Announces a text to screen readers, also when it is the same as the last one. */
+/** Announces a text to screen readers, even if it equals the last one. */
 export function say(words) {
   const region = document.getElementById("said");
   region.textContent = "";
   setTimeout(() => { region.textContent = words; }, 30);
 }
 
-/** Copies a text. Without HTTPS there is no clipboard, and `execCommand` does it. */
+/** Copies a text. Without HTTPS there is no clipboard, so `execCommand` is used. */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -99,7 +99,7 @@ export async function copyText(text) {
   }
 }
 
-/** A value that a click copies, with a visible and an announced confirmation. */
+/** A value that is copied by a click, with a visible and an announced confirmation. */
 export function copyable(text, what) {
   const mark = el("span", { class: "copy-mark", "aria-hidden": "true" }, icon("copy"));
   const button = el("button", {

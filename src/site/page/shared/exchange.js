@@ -1,4 +1,4 @@
-// An exchange for people: its code, and its name where there is room.
+// An exchange for people: its code and, where there is room, its name.
 
 import { exchangeName } from "./about.js";
 import { el } from "./dom.js";

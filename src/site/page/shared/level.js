@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 
 const BONDS = new Set(["Corp", "Govt", "Muni", "Mtge", "M-Mkt"]);
 
-/** The meaning of each level of the filter, and of others that a row may have. */
+/** The meaning of each level of the filter, and of other levels that a row may have. */
 export const MEANING = {
   composite: "Composite: all venues of one country or market together",
   venue: "Venue: the listing on one exchange",

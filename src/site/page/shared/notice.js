@@ -4,8 +4,8 @@
 import { el, fill, say, duration } from "./dom.js";
 
 /**
- * The notice of a Failure. After a request limit it waits and then tries again by itself, unless
- * it has left the page; after other failures it offers a button.
+ * The notice of a Failure. After a rate limit it waits, then tries again automatically, unless it
+ * has left the page. After other failures it offers a button.
  */
 export function notice(failure, retry) {
   const clock = el("span", { class: "clock", "aria-hidden": "true" });

@@ -1,7 +1,7 @@
-// A searchable list of values of which several may be chosen: a button that names the chosen ones,
-// and under it a text field with a listbox. Lists can have thousands of entries: at most `SHOWN` are
-// on the page, and typing narrows them. `onChange` is called once, when the list closes, because
-// every change costs a request.
+// A searchable list of values; several may be chosen. A button names the chosen values. Under it is
+// a text field with a listbox. Lists can have thousands of entries: at most `SHOWN` are on the
+// page, and typing narrows them. `onChange` is called once, when the list closes, because every
+// change costs a request.
 
 import { count, counted, el, fill, icon, say } from "./dom.js";
 
@@ -21,7 +21,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
   const button = el("button", {
     type: "button", class: "picker-button", data: { field: name }, "aria-expanded": "false", "aria-controls": `${id}-panel`,
     "aria-labelledby": `${id}-label ${id}-summary`, disabled: Boolean(disabled), title: disabled || null,
-    // Some browsers give a clicked button no focus: an open list would close and open again.
+    // Some browsers do not focus a clicked button: an open list would close and open again.
     on: { mousedown: (event) => { if (open) event.preventDefault(); }, click: () => (open ? close(true) : show()) },
   }, summary, icon("down"));
   summary.id = `${id}-summary`;
@@ -72,8 +72,8 @@ export function picker({ field: name = "", label, values, chosen, several = true
     if (changed) { chosen = [...picked]; onChange([...picked]); }
   }
 
-  // The matching values: those that start with the text, then those that contain it or whose meaning
-  // has it as initials, as NYSE.
+  // The matching values. Those that start with the text come first; then those that contain it, or
+  // whose meaning has it as initials, like NYSE.
   function list() {
     const text = field.value.trim().toLowerCase();
     if (!text) shown = all;

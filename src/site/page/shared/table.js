@@ -1,6 +1,6 @@
-// Reads what was pasted or dropped as a table of texts: all of its rows and columns, as they are.
-// The number of a row counts every row above it, also headings and blank ones. A quoted cell may
-// hold line breaks (RFC 4180), so that a row is a row of the spreadsheet it came from.
+// Reads a pasted or dropped text as a table of texts, with all rows and columns unchanged. The
+// number of a row counts every row above it, including headings and blank rows. A quoted cell may
+// contain line breaks (RFC 4180), so a row here is a row of the spreadsheet.
 
 /** The maximum number of rows. More would fill a browser's memory. */
 export const ROWS_MAX = 200_000;
@@ -9,8 +9,8 @@ const SAMPLE_ROWS = 50;
 const SAMPLE_CHARACTERS = 50_000;
 
 /**
- * The rows, each a list of cells, the most cells of a row, and `cut`, the number of rows beyond the
- * maximum. Blank rows at the end are not rows.
+ * Returns the rows as lists of cells; `columns`, the most cells of a row; and `cut`, the number of
+ * rows beyond the maximum. Blank rows at the end are dropped.
  * @returns {{rows: string[][], columns: number, cut: number}}
  */
 export function readTable(text) {
@@ -27,10 +27,10 @@ export function readTable(text) {
 
 export const isBlank = (row) => row.every((cell) => !cell.trim());
 
-/** The number of rows that are not blank: whether a paste is a list. */
+/** The number of rows that are not blank. It shows whether a paste is a list. */
 export const rowsIn = (text) => text.split(/\r\n|\n|\r/).filter((line) => line.trim()).length;
 
-/** A tab separates cells wherever there is one; another sign only when most rows have it. */
+/** A tab always separates cells; another sign does only if most rows have it. */
 function delimiterOf(text) {
   const sample = text.slice(0, SAMPLE_CHARACTERS);
   if (sample.includes("\t")) return "\t";
@@ -65,7 +65,7 @@ function split(text, delimiter, rowsMax) {
   return rows;
 }
 
-/** The quote that ends a quoted cell; -1 without one: then the quote is a character like others. */
+/** The closing quote of a quoted cell, or -1: then the quote is an ordinary character. */
 function closing(text, from) {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) {
     if (text[at + 1] !== '"') return at;

@@ -1,5 +1,6 @@
-// The terms of an option or a bond, read from its ticker and description, because a row of results
-// has no others: `A US 07/18/09 P12.5` is a put, `IBM 8 3/8 11/01/19` has a coupon of 8 3/8.
+// The terms of an option or a bond. They are read from its ticker and description, because a result
+// row has no fields for them: `A US 07/18/09 P12.5` is a put, `IBM 8 3/8 11/01/19` has a coupon of
+// 8 3/8.
 
 const DAY = String.raw`(\d\d)\/(\d\d)\/(\d{4}|\d\d)\b`;
 const OPTION = new RegExp(`^(.+?) ${DAY} ([CP])(\\d*\\.?\\d+)$`);
@@ -7,7 +8,7 @@ const BOND = new RegExp(` (?:(\\d+(?:\\.\\d+)?(?: \\d+\\/\\d+)?) )?(?:\\S+ )?(?:
 
 const DEBT = new Set(["Corp", "Govt", "Muni", "Pfd"]);
 
-/** Two digits are a year from 1980 to 2079: the data write later years in full. */
+/** Two digits are a year from 1980 to 2079: the data write later years with four digits. */
 function day(month, date, year) {
   const whole = year.length === 4 ? year : `${Number(year) < 80 ? "20" : "19"}${year}`;
   return `${whole}-${month}-${date}`;
@@ -24,7 +25,7 @@ export function optionTerms(row) {
 
 function bondTerms(row) {
   if (!DEBT.has(row.marketSector)) return null;
-  // The description is less often abbreviated than the ticker.
+  // The description is abbreviated less often than the ticker.
   const parts = [row.securityDescription, row.ticker].map((text) => BOND.exec(text ?? "")).find(Boolean);
   if (!parts) return null;
   const [, coupon, month, date, year] = parts;
@@ -39,9 +40,9 @@ function decimal(coupon) {
 }
 
 /**
- * The terms of an option or a bond, null for other instruments: `kind`; `rate`, the strike or the
- * coupon, as a text and as the number `by` which it is ordered, "" without one; `last`, the last day or
- * `perpetual`; and `text`, all of it.
+ * The terms of an option or a bond; null for other instruments. `kind`; `rate`, the strike or the
+ * coupon as a text ("" without one); `by`, the same as a number for sorting; `last`, the last day
+ * or `perpetual`; and `text`, all of it.
  */
 export function terms(row) {
   const of = (kind, rate, by, last) => ({ kind, rate, by, last, text: [rate, last].filter(Boolean).join(" · ") });

@@ -1,6 +1,6 @@
-//! The HTTP client of a storage. The storage is a stranger: a redirect is not followed, since the
-//! request has the session token of the keys in it, and an answer that the library would keep as a
-//! whole is bounded.
+//! The HTTP client of a storage. The storage is not trusted. A redirect is not followed, since the
+//! request contains the session token of the keys. An answer that the library would keep as a whole
+//! is bounded.
 
 use std::fmt;
 use std::future::Future;
@@ -16,13 +16,13 @@ use reqwest::header::LOCATION;
 /// The most bytes of the text of an error. The rest is cut off.
 const ERROR_BYTES_MAX: usize = 64 << 10;
 
-/// The most bytes of any other answer but an object: a page of a list has a thousand names.
+/// The most bytes of any answer except an object. A page of a list has a thousand names.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// The most characters of a redirect's address that a message repeats.
 const LOCATION_CHARS_MAX: usize = 200;
 
-/// The client. Its own must not follow redirects.
+/// The client. The inner client must not follow redirects.
 #[derive(Debug)]
 pub(super) struct Bounded(pub(super) reqwest::Client);
 
@@ -34,7 +34,7 @@ impl HttpService for Bounded {
         'a: 'b,
         Self: 'b,
     {
-        // The bytes of an object are bounded where they are read.
+        // The bytes of an object are bounded by its reader.
         let is_list = request.uri().query().is_some_and(|query| query.contains("list-type="));
         let is_object = request.method().as_str() == "GET" && !is_list;
         Box::pin(async move {
@@ -80,7 +80,7 @@ async fn gathered(
 fn redirected(response: &HttpResponse) -> HttpError {
     let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
     let to: String = to.chars().take(LOCATION_CHARS_MAX).collect();
-    // Without the query, which may hold a signature.
+    // The query is left out: it may contain a signature.
     let to = to.split('?').next().unwrap_or_default();
     HttpError::new(
         HttpErrorKind::Decode,
@@ -92,7 +92,7 @@ fn redirected(response: &HttpResponse) -> HttpError {
     )
 }
 
-/// The reason why an answer is not taken.
+/// The reason why an answer is refused.
 #[derive(Debug)]
 struct Refused(String);
 

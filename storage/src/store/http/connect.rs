@@ -21,14 +21,14 @@ use super::client::Bounded;
 use crate::error::{Error, Result};
 use crate::store::{Objects, StorageSettings};
 
-/// The time in which a connection must be made.
+/// The time limit for making a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
-/// The time for which an answer may be silent.
+/// The longest time without a byte of an answer.
 const READ_TIME: Duration = Duration::from_secs(20);
 
-/// The number and the time of repetitions of a request that failed without an answer, or with one that
-/// says that the storage is busy.
+/// The number of retries of a request that failed without an answer, or because the storage is
+/// busy. `REPEAT_TIME` is the time for them.
 const REPEATS_MAX: usize = 4;
 const REPEAT_TIME: Duration = Duration::from_secs(30);
 
@@ -63,7 +63,7 @@ pub(crate) fn connect(
             fs::create_dir_all(&folder).map_err(|error| fault(error.to_string()))?;
             let files = LocalFileSystem::new_with_prefix(&folder);
             let files = files.map_err(|error| fault(figdex_index::chain(&error)))?;
-            // The folder is the root.
+            // The folder itself is the root.
             (Arc::new(files.with_automatic_cleanup(true).with_fsync(true)), ObjectPath::default())
         }
     };
@@ -73,7 +73,7 @@ pub(crate) fn connect(
 fn s3(bucket: &str, settings: &StorageSettings) -> Result<AmazonS3> {
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
-        // The storage compares what it received with it.
+        // The storage compares the received bytes with the checksum.
         .with_checksum_algorithm(Checksum::SHA256)
         .with_retry(RetryConfig {
             backoff: BackoffConfig {
@@ -112,7 +112,7 @@ fn keys(path: &Path) -> Result<Keys> {
         return Err(fault("it has more than 64 KiB"));
     }
     let text = fs::read_to_string(path).map_err(|error| fault(&error.to_string()))?;
-    // The parser's message would repeat the line, with the secret.
+    // The parser's message would repeat the line with the secret.
     toml::from_str(&text).map_err(|_| {
         fault(
             "expected TOML with access_key_id = \"…\" and secret_access_key = \"…\", and perhaps \
@@ -121,7 +121,7 @@ fn keys(path: &Path) -> Result<Keys> {
     })
 }
 
-/// Makes the HTTP client: the options of the library would need another provider of TLS.
+/// Creates the HTTP client: the options of the library would need another provider of TLS.
 #[derive(Debug)]
 struct Connector(Option<PathBuf>);
 

@@ -111,8 +111,8 @@ fn code(error: &Error) -> Option<String> {
     (code.len() <= CODE_CHARS_MAX).then(|| code.to_owned())
 }
 
-/// The message of an error, which repeats those of its causes except for the last, and that one. It
-/// is one line and bounded: a storage answers with whole documents.
+/// The message of an error. It repeats those of its causes except the last, whose message is
+/// appended. It is one line and bounded: a storage answers with whole documents.
 fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     const CHARS_MAX: usize = 500;
     let mut text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");

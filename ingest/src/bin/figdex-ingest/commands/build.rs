@@ -38,7 +38,8 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
     published.inspect_err(|error| named.fail(error.as_ref()))
 }
 
-/// The files that the flags name, before any is looked at: enough to note that the build failed.
+/// The files that the flags name, before any of them is examined. This is enough to record a failed
+/// build.
 fn named(flags: &BuildFlags, index: &Path) -> Build {
     let read = [&flags.inputs, &flags.enrich, &flags.columns, &flags.enrich_columns];
     Build {
@@ -71,7 +72,7 @@ fn check_place(flags: &BuildFlags) -> anyhow::Result<()> {
     }
 }
 
-/// Builds an index in a folder. `named` notes a failure before the build begins.
+/// Builds an index in a folder. `named` records a failure before the build begins.
 fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<()> {
     let is_quiet = flags.quiet;
     let build = prepared(flags, index)
@@ -107,7 +108,7 @@ fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<()>
     }
 }
 
-/// The build that the flags describe, of the dumps that there are.
+/// The build that the flags describe, with the dumps that exist.
 fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
     let inputs = Input::resolve_all(&flags.inputs)?;
     let enrich = Input::resolve_all(&flags.enrich)?;

@@ -1,4 +1,4 @@
-//! The commands over an index in a cluster.
+//! The commands for an index in a cluster.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 /// The most calls at the same time.
 const CALLS_MAX: usize = 16;
 
-/// Publishes the generation that a folder publishes.
+/// Publishes the published generation of a folder.
 pub(super) fn publish(
     index: &Path,
     address: &ClusterAddress,
@@ -63,7 +63,7 @@ pub(super) fn rollback(address: &ClusterAddress, flags: &ClusterFlags) -> anyhow
     manifest.with_context(|| format!("rolling back {address}"))
 }
 
-/// A generation in a cluster that is open, and the runtime of its calls.
+/// An opened generation in a cluster, and the runtime for its calls.
 pub(super) struct Opened {
     runtime: Runtime,
     pub(super) generation: Generation,
@@ -77,7 +77,7 @@ impl Opened {
         Ok(Self { runtime, generation })
     }
 
-    /// Carries out some calls.
+    /// Runs some calls and waits for them.
     pub(super) fn wait_for<T>(&self, calls: impl Future<Output = T>) -> T {
         self.runtime.block_on(calls)
     }

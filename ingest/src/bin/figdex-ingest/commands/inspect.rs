@@ -12,7 +12,7 @@ use figdex_io::{Address, escaped_path, terminal};
 use super::cluster::Opened;
 use super::storage;
 
-/// The two kinds of arguments, for one that is neither.
+/// The advice for an argument that is of neither kind.
 const EXPECTED: &str = "expected the folder of an index (it has a file CURRENT), or a dump: a file, \
                         a folder of files, or - for standard input";
 
@@ -34,7 +34,7 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
 
 /// Prints what an index contains.
 fn show(inspection: &Inspection, flags: &InspectFlags) -> anyhow::Result<()> {
-    // Escaping hidden characters in strings of JSON leaves it the same JSON.
+    // JSON stays the same JSON when hidden characters in its strings are escaped.
     match flags.json {
         true => terminal::print(&(serde_json::to_string_pretty(inspection)? + "\n"))?,
         false if flags.sizes => {

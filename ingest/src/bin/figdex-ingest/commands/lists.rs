@@ -1,4 +1,4 @@
-//! `figdex-ingest formats` and `figdex-ingest columns`: what a dump may look like.
+//! `figdex-ingest formats` and `figdex-ingest columns`: list the formats and columns of dumps.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! The commands of the program, a file each.
+//! The commands of the program, one file each.
 
 pub(crate) mod build;
 mod cluster;

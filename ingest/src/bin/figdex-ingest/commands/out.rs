@@ -27,7 +27,7 @@ where
             let mut out = BufWriter::new(io::stdout().lock());
             let written = write(&mut out).map_err(Into::into);
             match written.and_then(|()| Ok(out.flush()?)) {
-                // The reader of the pipe has ended, as `head` does: that is not an error.
+                // The reader of the pipe has ended, as `head` does. That is not an error.
                 Err(error) if is_broken_pipe(&error) => Ok(()),
                 written => written.context("writing to standard output"),
             }

@@ -19,7 +19,7 @@ pub(crate) fn run(flags: &PublishFlags) -> anyhow::Result<()> {
     Publication { keep: *keep, is_quiet: *quiet, division, cluster, storage }.carry_out(index, to)
 }
 
-/// The flags of a publication elsewhere.
+/// The flags for publishing to a cluster or to object storage.
 pub(super) struct Publication<'a> {
     pub(super) keep: usize,
     pub(super) is_quiet: bool,
@@ -29,7 +29,7 @@ pub(super) struct Publication<'a> {
 }
 
 impl Publication<'_> {
-    /// Publishes the generation that a folder publishes.
+    /// Publishes the published generation of a folder.
     pub(super) fn carry_out(&self, index: &Path, to: &Address) -> anyhow::Result<()> {
         match to {
             Address::Cluster(address) => {

@@ -1,4 +1,4 @@
-//! The commands over an index in object storage.
+//! The commands for an index in object storage.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,12 +10,12 @@ use figdex_storage::{PublishOptions, Published, StorageSettings, Store};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-/// The time for which a generation stays that was published until now, if it is not kept: a server
-/// copies it at 70 MB/s or faster if it has 250 GB.
+/// The time for which the previously published generation stays if it is not kept. In this time a
+/// server copies 250 GB at 70 MB/s.
 const GRACE: Duration = Duration::from_secs(3600);
 
-/// Publishes the generation that a folder publishes. So many earlier ones are kept, and the one that
-/// was published until now stays for that time.
+/// Publishes the published generation of a folder. `keep` earlier generations are kept, and the
+/// previously published one stays for `grace`.
 pub(super) fn publish(
     index: &Path,
     address: &StorageAddress,

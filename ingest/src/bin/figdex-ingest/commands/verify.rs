@@ -1,5 +1,6 @@
-//! `figdex-ingest verify`: checks the files of an index, and that they agree; of an index in a
-//! cluster, that all its instruments can be read; of one in object storage, every piece of its files.
+//! `figdex-ingest verify`: checks the files of an index and their agreement. For an index in a
+//! cluster, it checks that all instruments can be read; in object storage, it checks every piece of
+//! the files.
 
 use anyhow::Context as _;
 use figdex_index::{Catalogue, Instrument};
