@@ -5,8 +5,7 @@
 //!
 //! | files | task |
 //! |---|---|
-//! | `main`, `commands` | the command line, and the commands: `serve`, `config`, `ready`,
-//! `explain`, `map` and `keys` |
+//! | `main`, `commands` | the command line, and the commands, a file each |
 //! | `routes` | the paths, a file for each endpoint; `service` is made here |
 //! | `gate` | the checks before an endpoint, reading the body, and the answer in JSON |
 //! | `site` | the files of the page for people |
@@ -17,11 +16,11 @@
 //! | `engine` | which engine answers a question, and when its work waits |
 //! | `config` | flags, environment and file, resolved to settings |
 //! | `serve` | connections: accepting, TLS, timeouts and bounds |
+//! | `http` | plain HTTP: other origins, compression, answers in pieces, qualities in headers |
 //! | `capacity` | the threads for heavy work, and the memory of bodies and answers |
 //! | `observe` | the log and the metrics |
 //! | `callers` | who asks and what they may: keys, rates, bounds, versions, the errors of a request |
 //! | `request` | the request that is being answered |
-//! | `http` | plain HTTP: other origins, compression, answers in pieces, qualities in headers |
 //! | `seen` | a watched file as it was at a look |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
