@@ -1,6 +1,6 @@
 // The results of a list: progress, waits with their seconds, a tab for all rows and one for each
-// status, a person's decisions, and the download. All results are kept here; the page has only the
-// visible ones.
+// status, the rows that a person decided, and the download. All results are kept here; the page has
+// only the visible ones.
 
 import * as api from "../shared/api.js";
 import { el, fill, say, count, counted, duration, icon } from "../shared/dom.js";
