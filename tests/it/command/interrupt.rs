@@ -16,7 +16,10 @@ const ROWS: u64 = 20_000;
 
 /// A build that has begun and reads from a pipe that stays open.
 fn begun(folder: &Path) -> Child {
-    begun_by(folder, Command::new(program()))
+    // The tests themselves may run under `nohup`, which programs inherit.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=HUP").arg(program());
+    begun_by(folder, command)
 }
 
 fn begun_by(folder: &Path, mut command: Command) -> Child {
