@@ -281,12 +281,20 @@ pub fn address() -> impl TypedValueParser<Value = Address> {
 /// When the text is not an address, or the program was built without its kind.
 pub fn supported_address(text: OsString) -> Result<Address, String> {
     let address = Address::try_from(text).map_err(|error| error.to_string())?;
-    let (kind, feature) = match &address {
+    supported(&address).map(|()| address)
+}
+
+/// Checks that this program was built for the kind of an address.
+///
+/// # Errors
+/// The reason why not, and the way to a program that was.
+pub fn supported(address: &Address) -> Result<(), String> {
+    let (kind, feature) = match address {
         Address::Cluster(_) if !cfg!(feature = "opensearch") => ("clusters", "opensearch"),
         Address::Storage(_) if !cfg!(feature = "object-storage") => {
             ("object storage", "object-storage")
         }
-        _ => return Ok(address),
+        _ => return Ok(()),
     };
     Err(format!(
         "this program was built without {kind}; build it with the cargo feature {feature}, or use \

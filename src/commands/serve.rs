@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Error, anyhow, bail};
 use figdex_index::{Catalogue, Error as IndexError, Publication, chain};
+use figdex_ingest::flags::supported;
 use figdex_ingest::sample;
 use figdex_io::{Address, escaped, escaped_path};
 use figdex_opensearch::client::Client;
@@ -49,6 +50,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     let mut passed = PassedSockets::take().map_err(Error::msg)?;
     use_small_pages();
     let config = Config::resolve(&flags)?;
+    config.index.as_ref().map_or(Ok(()), supported).map_err(Error::msg)?;
     // Dropped last, so that all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
     tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);

@@ -97,23 +97,6 @@ const EVERYTHING: &str = r#"
     rate = "9/1h"
 "#;
 
-/// An address of a kind that this program was built without is refused where it is read.
-#[test]
-fn an_address_that_cannot_be_served() {
-    for (address, is_supported, kind) in [
-        ("s3://bucket/figdex", cfg!(feature = "object-storage"), "object storage"),
-        ("opensearch+http://host/name", cfg!(feature = "opensearch"), "clusters"),
-    ] {
-        match super::values::index(address) {
-            Ok(read) => assert!(is_supported && read.folder().is_none(), "{read:?}"),
-            Err(error) => {
-                let expected = format!("this program was built without {kind}; build it with");
-                assert!(!is_supported && error.contains(&expected), "{error}");
-            }
-        }
-    }
-}
-
 #[test]
 fn everything_in_the_file_and_a_flag_overrides_it() {
     let config = with_file(EVERYTHING);

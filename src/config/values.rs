@@ -5,8 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use figdex_ingest::flags::supported_address;
-use figdex_io::Address;
+use figdex_io::{Address, AddressError};
 use toml::Value;
 use warp::http::Uri;
 
@@ -59,7 +58,7 @@ pub(super) fn path(text: &str) -> Result<PathBuf, String> {
 /// The address of an index. A folder must exist.
 pub(super) fn index(text: &str) -> Result<Address, String> {
     let index = path(text)?;
-    let address = supported_address(text.into())?;
+    let address: Address = text.parse().map_err(|error: AddressError| error.to_string())?;
     let Some(folder) = address.folder() else { return Ok(address) };
     match folder.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(Address::Folder(index)),

@@ -12,10 +12,9 @@
 mod advice;
 mod answerer;
 mod cells;
-mod cluster;
 mod columns;
-mod local;
 mod names;
+mod opened;
 mod outputs;
 mod pipeline;
 mod progress;
@@ -41,10 +40,9 @@ use figdex_io::{Address, Files, Output, escaped, escaped_path, terminal};
 
 use self::advice::Undecided;
 use self::answerer::{Answerer, Narrowing};
-use self::cluster::InCluster;
 use self::columns::{Columns, FoundColumn, Identifier, LISTED_MAX, Reading, TableHead, shortened};
-use self::local::Local;
 use self::names::Names;
+use self::opened::OpenedIndex;
 use self::outputs::{Destination, Temporary, Writing, is_broken_pipe};
 use self::pipeline::{Check, Rest, Work, Written};
 use self::progress::Progress;
@@ -68,8 +66,8 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     match &flags.url {
         Some(url) => task.run(&Remote::open(url, flags)?),
         None => match flags.index()? {
-            Address::Folder(index) => task.run(&Local::open(&index, flags)?),
-            Address::Cluster(address) => task.run(&InCluster::open(&address, flags)?),
+            Address::Folder(index) => task.run(&OpenedIndex::folder(&index, flags)?),
+            Address::Cluster(address) => task.run(&OpenedIndex::cluster(&address, flags)?),
             Address::Storage(address) => anyhow::bail!(
                 "{address} is copied before it is asked: name the --cache of a server, which is a \
                  folder with its index, or a server with --url"

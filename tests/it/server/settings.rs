@@ -206,3 +206,29 @@ fn identifiers_are_hidden_beyond_loopback() {
         assert_eq!(is_logged, is_hidden && hide.is_none(), "{log}");
     }
 }
+
+/// An index of a kind that the program was built without is refused by `serve`, before it listens.
+/// `config` lists such settings too.
+#[test]
+fn an_address_that_cannot_be_served() {
+    for (address, is_supported, kind) in [
+        ("s3://bucket/figdex", cfg!(feature = "object-storage"), "object storage"),
+        ("opensearch+http://host/name", cfg!(feature = "opensearch"), "clusters"),
+    ] {
+        let desk = tempfile::tempdir().unwrap();
+        let command = |name: &str| {
+            let mut command = figdex();
+            command.current_dir(desk.path()).args([name, "--index", address]);
+            command.args(address.starts_with("s3:").then_some("--cache=copy"));
+            run(&mut command)
+        };
+        let (code, printed, faults) = command("config");
+        assert!(code == Some(0) && printed.contains(address), "{faults}");
+        if is_supported {
+            continue;
+        }
+        let (code, _, faults) = command("serve");
+        let expected = format!("this program was built without {kind}; build it with");
+        assert!(code == Some(1) && faults.contains(&expected), "{code:?} {faults}");
+    }
+}
