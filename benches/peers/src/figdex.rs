@@ -131,6 +131,7 @@ impl Engine for Figdex {
     }
 
     fn answer(&mut self, question: &Question, answer: &mut Answer) -> Result<()> {
+        let meter = Meter::unlimited();
         match question {
             Question::Map { id_type, id_value } => {
                 let id_value = id_type.admit(id_value)?;
@@ -141,8 +142,7 @@ impl Engine for Figdex {
             Question::Page { pair, after, only_figis } => {
                 let search = by_pair(pair, self.catalogue.vocabulary())?;
                 let after = Figi::parse(after)?;
-                let page =
-                    self.catalogue.filter(&search, Some(after), PAGE_ROWS, &Meter::unlimited())?;
+                let page = self.catalogue.filter(&search, Some(after), PAGE_ROWS, &meter)?;
                 if !only_figis {
                     return self.page(page, answer);
                 }
@@ -159,21 +159,11 @@ impl Engine for Figdex {
                 self.count(&search, answer)
             }
             Question::First(words) => {
-                let page = self.catalogue.filter(
-                    &by_words(words)?,
-                    None,
-                    PAGE_ROWS,
-                    &Meter::unlimited(),
-                )?;
+                let page = self.catalogue.filter(&by_words(words)?, None, PAGE_ROWS, &meter)?;
                 self.page(page, answer)
             }
             Question::Best(words) => {
-                let page = self.catalogue.search(
-                    &by_words(words)?,
-                    None,
-                    PAGE_ROWS,
-                    &Meter::unlimited(),
-                )?;
+                let page = self.catalogue.search(&by_words(words)?, None, PAGE_ROWS, &meter)?;
                 self.page(page, answer)
             }
             Question::CountWords(words) => self.count(&by_words(words)?, answer),
