@@ -118,14 +118,12 @@ impl Pool {
         caller: Caller,
         task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let timed = |meter: &Meter| {
+        let timed = |_: &Meter| {
             let began = Instant::now();
             let done = task();
-            // A refusal says that the caller has gone, and the task has ended anyway.
-            let _ = meter.charge(units_of(began.elapsed()));
-            done
+            (done, units_of(began.elapsed()))
         };
-        self.run_metered(caller, timed).await
+        self.in_turn(caller, timed).await
     }
 
     /// As [`Pool::run`], for a task with a meter that may take long. The task gives up its turn
@@ -138,6 +136,15 @@ impl Pool {
         &self,
         caller: Caller,
         task: impl FnOnce(&Meter) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.in_turn(caller, |meter| (task(meter), 0)).await
+    }
+
+    /// Runs a task in a turn. It returns the units of its work that its meter was not charged with.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        caller: Caller,
+        task: impl FnOnce(&Meter) -> (T, u64) + Send + 'static,
     ) -> Result<T, ApiError> {
         let (started, in_turn) = self.shared.clone().enter(caller.of_turns());
         let _caller = StopOnDrop(started.clone());
@@ -153,8 +160,8 @@ impl Pool {
                 return None;
             }
             let meter = Meter::in_turn(started.clone());
-            let done = task(&meter);
-            started.report_end(meter.unreported());
+            let (done, uncharged) = task(&meter);
+            started.report_end(meter.unreported() + uncharged);
             Some(done)
         }));
         match task.await {

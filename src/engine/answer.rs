@@ -1,6 +1,7 @@
 //! Asks whichever engine there is, and has the answer written where it was found: of an index on this
 //! machine at once or else in a turn, of a cluster after its answer came.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use figdex_index::{Catalogue, Fetched, Meter, Vocabulary};
@@ -60,7 +61,12 @@ pub(crate) trait Batch: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// The error of the whole request.
-    fn read(&self, vocabulary: &Vocabulary, meter: &Meter) -> BatchRead<'_, Self>;
+    fn read<'a>(
+        &'a self,
+        body: &'a [u8],
+        vocabulary: &Vocabulary,
+        meter: &Meter,
+    ) -> BatchRead<'a, Self>;
 
     fn into_owned(questions: Self::Questions<'_>) -> Self::Owned;
 
@@ -108,7 +114,8 @@ impl Engine {
         }
     }
 
-    /// Asks the questions of a batch, and has the answers written.
+    /// Asks the questions of a batch, and has the answers written. The body is freed as soon as it
+    /// need not be read again.
     ///
     /// # Errors
     /// Those of [`Batch::read`] and [`Engine::ask`].
@@ -116,16 +123,20 @@ impl Engine {
         self,
         turns: Turns<'_>,
         batch: B,
+        body: impl Deref<Target = [u8]> + Send + 'static,
     ) -> Result<Pieces, B::Error> {
         match self {
             Self::Local(index) => {
-                let mut found = None;
+                let (mut body, mut found) = (Some(body), None);
                 let work = move |meter: &Meter| {
-                    if found.is_none() {
-                        let read = batch.read(index.vocabulary(), meter)?;
+                    if let Some(unread) = &body {
+                        let read = batch.read(unread, index.vocabulary(), meter)?;
                         let Some((mut questions, rest)) = read else { return Ok(None) };
                         let answers = questions.here(&index, meter)?;
                         found = answers.map(|answers| (rest, answers));
+                    }
+                    if found.is_some() {
+                        body = None;
                     }
                     let rows = FoundRows::Here(&index);
                     Ok(found.as_ref().and_then(|found| batch.write(rows, found, meter)))
@@ -136,7 +147,7 @@ impl Engine {
                 let batch = Arc::new(batch);
                 let (reader, of) = (batch.clone(), index.clone());
                 let read = move |meter: &Meter| {
-                    let read = reader.read(of.vocabulary(), meter)?;
+                    let read = reader.read(&body, of.vocabulary(), meter)?;
                     Ok(read.map(|(questions, rest)| (B::into_owned(questions), rest)))
                 };
                 let (mut questions, rest) = turns.work::<_, B::Error>(read).await?;

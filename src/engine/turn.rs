@@ -45,8 +45,56 @@ impl<'a> Turns<'a> {
         {
             return Ok(done);
         }
-        let done = self.pool.run_metered(self.caller, move |meter| work(meter)).await??;
+        // Work that always has a turn need not charge its meter: its time is charged.
+        let done = match self.units_at_once {
+            0 => self.pool.run(self.caller, move || work(&Meter::unlimited())).await??,
+            _ => self.pool.run_metered(self.caller, move |meter| work(meter)).await??,
+        };
         // In a turn the meter has no bound, and the work ends early only if the client has gone.
         done.ok_or_else(|| ApiError::Unavailable.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use figdex_index::SLICE_UNITS;
+    use tokio::task::JoinHandle;
+
+    use super::*;
+    use crate::capacity::pool::Pools;
+
+    /// engine 8: work that always has a turn is charged with its time, so that however much of it
+    /// a caller has, another one gets its turns. Each such work takes as long as a slice.
+    #[tokio::test]
+    async fn work_that_always_has_a_turn_is_charged() {
+        const SLICES: usize = 4;
+        let pools = Arc::new(Pools::new(None, Duration::from_secs(60)));
+        let sleep = |_: &Meter| {
+            std::thread::sleep(Duration::from_millis(20));
+            Ok::<_, ApiError>(Some(()))
+        };
+        let others: Vec<_> = (0..100)
+            .map(|_| {
+                let pools = pools.clone();
+                tokio::spawn(async move {
+                    Turns::new(&pools.instruments, Caller::Socket).beyond(0).work(sleep).await
+                })
+            })
+            .collect();
+        while !others.iter().any(JoinHandle::is_finished) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let metered = |meter: &Meter| {
+            let charged = (0..SLICES as u64 * SLICE_UNITS / 100).all(|_| meter.charge(100).is_ok());
+            Ok::<_, ApiError>(charged.then_some(()))
+        };
+        let other = Caller::at("192.0.2.1".parse().unwrap());
+        Turns::new(&pools.instruments, other).work(metered).await.unwrap();
+        let done = others.iter().filter(|other| other.is_finished()).count();
+        others.iter().for_each(JoinHandle::abort);
+        assert!(done <= 3 * SLICES, "{done} tasks had turns in the time of {SLICES} slices");
     }
 }

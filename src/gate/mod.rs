@@ -18,7 +18,6 @@ use tokio::time::Instant;
 use warp::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use warp::reply::Response;
 
-pub(crate) use self::body::Body;
 use self::body::{BodyStream, UnreadBody};
 use self::call::{Admitted, Call, Head, Incoming};
 use self::media::{accepts_json, form_of_answer, form_of_body, is_json};

@@ -18,6 +18,7 @@ use warp::reply::Response;
 
 use super::with;
 use crate::callers::error::ApiError;
+use crate::engine::Engine;
 use crate::gate;
 use crate::gate::reply::JSON;
 use crate::request::Route;
@@ -26,15 +27,15 @@ use crate::state::State;
 /// The routes on the public address, if operators have a separate one.
 pub(super) fn brief(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let health = warp::path!("healthz").map(|| (Route::Health, version()));
-    let ready = warp::path!("readyz")
-        .and(with(state))
-        .map(|state: Arc<State>| (Route::Ready, json!({"status": status(&state)})));
+    let ready = warp::path!("readyz").and(with(state)).map(|state: Arc<State>| {
+        (Route::Ready, json!({"status": status(&state, &state.engine())}))
+    });
     answering(health.or(ready).unify().boxed())
 }
 
 /// The status of a server in `/readyz`.
-fn status(state: &State) -> &'static str {
-    match (state.is_stopping(), state.engine().answers()) {
+fn status(state: &State, engine: &Engine) -> &'static str {
+    match (state.is_stopping(), engine.answers()) {
         (true, _) => "stopping",
         (false, false) => "unavailable",
         (false, true) => READY,
@@ -49,7 +50,7 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let ready = warp::path!("readyz").and(with(state)).map(|state: Arc<State>| {
         let engine = state.engine();
         let mut facts = published(engine.manifest(), Timestamp::now());
-        facts["status"] = status(&state).into();
+        facts["status"] = status(&state, &engine).into();
         if let Some(copy) = state.copy_status() {
             facts["storage"] = storage(&copy);
         }

@@ -15,8 +15,8 @@ use crate::callers::limits::{ROW_UNITS, units_of_body};
 use crate::callers::version::Version;
 use crate::config::UnknownEnum;
 use crate::engine::{Batch, BatchRead, FoundRows, LookedUp, Lookups, Turns};
+use crate::gate::Action;
 use crate::gate::call::{Admitted, Call, Incoming, incoming};
-use crate::gate::{Action, Body};
 use crate::http::pieces::Pieces;
 use crate::observe::contained::{Panicked, UNEXPECTED, contained};
 use crate::observe::jobs::Outcome;
@@ -34,8 +34,8 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
         let body = body.read().await?;
         let turns = Turns::new(&state.pools().answers, admitted.caller);
         let is_counted = AtomicBool::new(false);
-        let jobs = MappingBatch { version, body, admitted, is_counted, state: state.clone() };
-        state.engine().answer(turns, jobs).await
+        let jobs = MappingBatch { version, admitted, is_counted, state: state.clone() };
+        state.engine().answer(turns, jobs, body).await
     })
     .await
 }
@@ -43,7 +43,6 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
 /// The jobs of a request.
 struct MappingBatch {
     version: Version,
-    body: Body,
     admitted: Admitted,
     /// Whether they are counted: they are read again when their work waits.
     is_counted: AtomicBool,
@@ -63,8 +62,13 @@ impl Batch for MappingBatch {
     type Rest = Vec<CheckedJob>;
     type Error = ApiError;
 
-    fn read(&self, vocabulary: &Vocabulary, meter: &Meter) -> BatchRead<'_, Self> {
-        let Self { version, body, admitted, is_counted, state } = self;
+    fn read<'a>(
+        &'a self,
+        body: &'a [u8],
+        vocabulary: &Vocabulary,
+        meter: &Meter,
+    ) -> BatchRead<'a, Self> {
+        let Self { version, admitted, is_counted, state } = self;
         if meter.charge(units_of_jobs(body, admitted.jobs_max)).is_err() {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use crate::callers::limits::standing::Standing;
 use crate::callers::limits::{JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS};
 use crate::engine::{Batch, BatchRead, FoundRows, ListQuestions, Turns};
 use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
-use crate::gate::{Body, Forms, Listed};
+use crate::gate::{Forms, Listed};
 use crate::http::pieces::Pieces;
 use crate::state::State;
 use crate::wire::list::{self, Context, Form, List, ListError, Options};
@@ -32,9 +32,8 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let generation = engine.manifest().generation;
         let turns = Turns::new(&state.pools().answers, admitted.caller);
         let counted = Arc::clone(&window);
-        let list =
-            ListBatch { parameters, body, forms, generation, admitted, counted, state: shared };
-        let results = engine.answer(turns, list).await?;
+        let list = ListBatch { parameters, forms, generation, admitted, counted, state: shared };
+        let results = engine.answer(turns, list, body).await?;
         Ok(Listed { results, generation, counted: window.get().copied().flatten() })
     })
     .await
@@ -43,7 +42,6 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
 /// The jobs of a list.
 struct ListBatch {
     parameters: String,
-    body: Body,
     forms: Forms,
     /// The number of the generation that answers.
     generation: u64,
@@ -75,10 +73,15 @@ impl Batch for ListBatch {
     type Rest = Outline;
     type Error = OpenError;
 
-    fn read(&self, vocabulary: &Vocabulary, meter: &Meter) -> BatchRead<'_, Self> {
+    fn read<'a>(
+        &'a self,
+        body: &'a [u8],
+        vocabulary: &Vocabulary,
+        meter: &Meter,
+    ) -> BatchRead<'a, Self> {
         let jobs_max = self.admitted.list_jobs_max;
         let context = Context { vocabulary, jobs_max, meter };
-        let list = match List::read(&self.body, self.forms.body, &self.parameters, context) {
+        let list = match List::read(body, self.forms.body, &self.parameters, context) {
             Ok(list) => list,
             Err(ListError::Invalid(fault)) => return Err(OpenError::Invalid(fault)),
             Err(ListError::TooManyJobs) => {

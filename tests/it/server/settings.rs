@@ -213,7 +213,7 @@ fn identifiers_are_hidden_beyond_loopback() {
 fn an_address_that_cannot_be_served() {
     for (address, is_supported, kind) in [
         ("s3://bucket/figdex", cfg!(feature = "object-storage"), "object storage"),
-        ("opensearch+http://host/name", cfg!(feature = "opensearch"), "clusters"),
+        ("opensearch+http://host:9200/name", cfg!(feature = "opensearch"), "clusters"),
     ] {
         let desk = tempfile::tempdir().unwrap();
         let command = |name: &str| {
