@@ -13,6 +13,9 @@ use crate::state::State;
 /// The time between the beginnings of two passes over all files.
 const PERIOD: Duration = Duration::from_secs(24 * 3600);
 
+/// The pause before the next pass when a generation was removed while it was read.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Reads the files of the served generation again and again, as long as the server runs.
 pub(crate) async fn follow(state: Arc<State>, index: PathBuf) {
     let Some(rate) = state.settings().scrub_rate else { return };
@@ -50,8 +53,12 @@ fn pass(state: &State, index: &Path, rate: usize) -> bool {
             state.metrics().scrub_passes.inc_by(u64::from(is_over));
             is_over
         }
-        // The build that published another generation may have removed this one.
-        Err(Error::Io { .. }) if !is_published(index, catalogue) => !is_served(),
+        // The build that published another generation may have removed this one. The other one is
+        // served, and read, soon.
+        Err(Error::Io { .. }) if !is_published(index, catalogue) => {
+            std::thread::sleep(PAUSE);
+            false
+        }
         Err(error) => {
             fall_back(state, index, catalogue, &error);
             true

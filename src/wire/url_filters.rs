@@ -18,14 +18,15 @@ pub(super) struct UrlFilters<'a> {
     unknown_enum: UnknownEnum,
     filters: Filters,
     values_given: [usize; Property::COUNT],
-    is_impossible: bool,
+    /// Whether a value of the property is in its set.
+    is_possible: [bool; Property::COUNT],
 }
 
 impl<'a> UrlFilters<'a> {
     pub(super) fn new(vocabulary: &'a Vocabulary, unknown_enum: UnknownEnum) -> Self {
         let values_given = [0; Property::COUNT];
-        let filters = Filters::default();
-        Self { vocabulary, unknown_enum, filters, values_given, is_impossible: false }
+        let (filters, is_possible) = (Filters::default(), [false; Property::COUNT]);
+        Self { vocabulary, unknown_enum, filters, values_given, is_possible }
     }
 
     /// Reads a parameter that is an enum-like property or `includeUnlistedEquities`. Each further
@@ -46,8 +47,12 @@ impl<'a> UrlFilters<'a> {
             return Err(format!("{name} must have at most {ENUM_VALUES_MAX} values.").into());
         }
         match self.vocabulary.admit(property, value) {
-            Some(known) => self.filters.known.allow(known),
-            None if self.unknown_enum == UnknownEnum::NoMatch => self.is_impossible = true,
+            Some(known) => {
+                self.is_possible[property as usize] = true;
+                self.filters.known.allow(known);
+            }
+            // The other values match theirs (contract 8.16).
+            None if self.unknown_enum == UnknownEnum::NoMatch => {}
             None => return Err(format!("Invalid value for {name}.").into()),
         }
         Ok(true)
@@ -72,9 +77,11 @@ impl<'a> UrlFilters<'a> {
         Ok(true)
     }
 
-    /// The filters; `None` when no row can pass, because a value is outside its set.
+    /// The filters; `None` when no row can pass, because all values of a property are outside its
+    /// set.
     pub(super) fn finish(self) -> Option<Filters> {
-        (!self.is_impossible).then_some(self.filters)
+        let mut properties = self.values_given.iter().zip(&self.is_possible);
+        properties.all(|(given, possible)| *given == 0 || *possible).then_some(self.filters)
     }
 }
 

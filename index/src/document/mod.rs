@@ -22,6 +22,7 @@ use self::stored::Stored;
 use crate::catalogue::Catalogue;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
+use crate::instrument::id_type::IdValue;
 use crate::part::beginnings::{first_word, is_kept, short_beginnings};
 use crate::part::identifiers::KeyKind;
 use crate::part::identifiers::keys;
@@ -117,7 +118,7 @@ impl Catalogue {
 }
 
 /// The key of an identifier.
-pub fn id_key(value: &crate::IdValue<'_>) -> String {
+pub fn id_key(value: &IdValue<'_>) -> String {
     key(KeyKind::Id(value.id_type()), value.as_str())
 }
 

@@ -50,6 +50,8 @@ pub(super) struct Columns {
     pub(super) names: Vec<String>,
     /// Whether the first record is a heading.
     pub(super) has_heading: bool,
+    /// Whether rows are delimited text. Others are objects, which may have further members.
+    pub(super) are_delimited: bool,
     /// The columns of identifiers, in the order in which they are tried.
     pub(super) identifiers: Vec<Identifier>,
     /// The columns that hold the value of a property.
@@ -151,7 +153,9 @@ impl Columns {
             false => vec![ONLY_COLUMN.to_owned()],
         };
         let (identifiers, conditions, found) = Default::default();
-        let mut columns = Self { names, has_heading, identifiers, conditions, found };
+        let are_delimited = head.is_delimited();
+        let mut columns =
+            Self { names, has_heading, are_delimited, identifiers, conditions, found };
         for Condition { property, value } in &flags.conditions {
             if let Value::Column(name) = value {
                 let column = columns.place("--where", name)?;
@@ -165,7 +169,7 @@ impl Columns {
                 columns.take(head, id)?;
             }
         }
-        if has_heading && head.is_delimited() {
+        if has_heading && are_delimited {
             columns.refuse_identifiers()?;
         }
         Ok(columns)

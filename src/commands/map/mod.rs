@@ -487,9 +487,9 @@ fn refuse_same(names: &[String]) -> anyhow::Result<()> {
 fn new_members(writer: &RowWriter, known: usize) -> Check {
     let added = writer.names.all().to_vec();
     let has_cells = matches!(writer.layout, Layout::Cells { .. });
-    let is_delimited = matches!(writer.layout, Layout::Copied { .. } | Layout::Members);
+    let keeps_members = matches!(writer.layout, Layout::Copied { .. } | Layout::Members);
     Box::new(move |table| {
-        if is_delimited {
+        if keeps_members {
             return Ok(());
         }
         for name in table.columns().iter().skip(known) {

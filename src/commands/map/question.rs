@@ -86,8 +86,7 @@ impl Questions {
         vocabulary: &Vocabulary,
     ) -> Result<Asked<'a>, NoQuestion> {
         let columns = self.columns.names.len();
-        // A row from an object has no more cells than there are columns.
-        if row.cells() > columns {
+        if self.columns.are_delimited && row.cells() > columns {
             return Err(NoQuestion::Invalid(format!(
                 "the row has {} cells and the heading {columns}",
                 row.cells()

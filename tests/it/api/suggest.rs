@@ -211,7 +211,11 @@ fn parameters_narrow_the_suggestions() {
     // As many values of a property as a search or a filter may have.
     check(&server, &format!("?query=app{}", "&exchCode=UW".repeat(100)), &[2]);
     let settings = Settings { unknown_enum: UnknownEnum::NoMatch, ..Settings::default() };
-    check(&server.with_settings(settings), "?query=app&exchCode=??", &[]);
+    let server = server.with_settings(settings);
+    check(&server, "?query=app&exchCode=??", &[]);
+    // The other values match theirs (contract 8.16).
+    check(&server, "?query=app&exchCode=??&exchCode=UW", &[2]);
+    check(&server, "?query=app&exchCode=UW&securityType2=??", &[]);
 }
 
 /// contract 16.3: a fault of the parameters is a 400 with its text.

@@ -184,6 +184,16 @@ fn late_members_are_refused_where_there_is_no_place() {
     let late = format!("{first}{{\"late\":1}}");
     let mapped = desk.map_file("in.jsonl", &late, &["--out", "out.jsonl"]);
     mapped.ok();
+    // The row of such an object is mapped like the others.
+    let late_too = format!("{first}{{\"isin\":\"US0846701086\",\"late\":1}}\n");
+    let mapped = desk.map_file("in.jsonl", &late_too, &["--out", "out.jsonl"]);
+    mapped.ok();
+    let out = desk.read("out.jsonl");
+    let (others, last) = (out.lines().next().unwrap(), out.lines().last().unwrap());
+    let status = |line: &str| {
+        line.split_once("\"status\":").unwrap().1.split(',').next().unwrap().to_owned()
+    };
+    assert_eq!(status(last), status(others), "{last}");
     let mapped = desk.map_file("in.jsonl", &late, &["--out", "out.csv", "--format", "csv"]);
     assert_eq!(mapped.code, Some(1));
     assert!(mapped.said.contains("write JSON lines with --format jsonl"), "{}", mapped.said);
