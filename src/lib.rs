@@ -1,5 +1,5 @@
-//! The Figdex server: the only crate that knows HTTP. [`service`] is the whole server as one value,
-//! and [`serve`] answers connections with it.
+//! The Figdex server: the only crate that serves HTTP. [`service`] is the whole server as one
+//! value, and [`serve`] answers connections with it.
 //!
 //! Imports go down this list only, never up:
 //!
@@ -19,9 +19,9 @@
 //! | `http` | plain HTTP: other origins, compression, answers in pieces, qualities in headers |
 //! | `capacity` | the threads for heavy work, and the memory of bodies and answers |
 //! | `observe` | the log and the metrics |
-//! | `callers` | who asks and what they may: keys, rates, bounds, versions, the errors of a request |
 //! | `request` | the request that is being answered |
-//! | `seen` | a watched file as it was at a look |
+//! | `callers` | callers and their rights: keys, rates, bounds, versions, the errors of a request |
+//! | `seen` | whether a watched file has changed |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

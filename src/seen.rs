@@ -1,4 +1,5 @@
-//! A watched file as it was at a look: one that was replaced or changed since looks different.
+//! The state of a watched file at one time. Two states differ if the file was replaced or changed
+//! between them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,7 +16,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// A file as it is now; `None` when it is gone.
+    /// The state of a file now; `None` when it is gone, or its metadata cannot be read.
     pub(crate) fn of(file: &Path) -> Option<Self> {
         let metadata = fs::metadata(file).ok()?;
         Some(Self {

@@ -30,7 +30,7 @@ pub struct State {
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
     is_stopping: AtomicBool,
-    /// The publication that has a damaged file.
+    /// The last publication in which a damaged file was found.
     damaged: Mutex<Option<Publication>>,
     damage_found: Notify,
     /// The last build of the index, from the index folder.
@@ -57,8 +57,8 @@ impl State {
     /// A state that answers with this engine and has no keys.
     pub fn new(engine: impl Into<Engine>, mut settings: Settings) -> Self {
         let now = Instant::now().into_std();
-        // The rates are taken out of the settings, because they may change: the limiter has the
-        // current ones.
+        // The rates may change, so they are taken out of the settings. The limiter has the current
+        // rates.
         let limiter = settings.rates.take().map(|rates| Arc::new(Limiter::new(rates, now)));
         let limits = Limits { limiter, per_request: settings.per_request() };
         Self {
@@ -91,8 +91,8 @@ impl State {
         self.engine.read().clone()
     }
 
-    /// Replaces the engine. The memory of the previous one is freed when the last request that uses
-    /// it has been answered.
+    /// Replaces the engine. The memory of the previous one is freed when the last request, or the
+    /// last check of its files, that uses it has ended.
     pub fn publish(&self, engine: impl Into<Engine>) {
         let before = std::mem::replace(&mut *self.engine.write(), engine.into());
         // Dropped after the lock is released: freeing much memory takes a while.
@@ -115,7 +115,7 @@ impl State {
         self.damage_found.notify_one();
     }
 
-    /// Whether a file of that publication is damaged.
+    /// Whether this publication is the last one in which a damaged file was found.
     pub(crate) fn is_damaged(&self, publication: &Publication) -> bool {
         self.damaged.lock().as_ref() == Some(publication)
     }
@@ -152,7 +152,7 @@ impl State {
         let _ = self.tls.set(tls);
     }
 
-    /// The certificate that clients are served with.
+    /// The certificate that clients are served with; `None` without TLS.
     pub(crate) fn tls(&self) -> Option<&Tls> {
         self.tls.get().map(|tls| &**tls)
     }
@@ -187,8 +187,9 @@ impl State {
         self.limits.read().limiter.clone()
     }
 
-    /// Changes the limits. Without `rates`, no request rate is limited. Requests that were counted
-    /// stay counted ([`Limiter::with_rates`]), unless there were no rates before.
+    /// Changes the limits. New rates keep the counts of the previous rates
+    /// ([`Limiter::with_rates`]). Without `rates`, no request rate is limited, and the counts are
+    /// lost.
     pub fn set_limits(&self, rates: Option<Rates>, per_request: PerRequest) {
         let now = Instant::now().into_std();
         let limiter = rates.map(|rates| match self.limiter() {

@@ -1,9 +1,10 @@
 //! The instructions of an answer without a socket: routes, gate, engine and JSON, without hyper and
 //! the system.
 //!
-//! `reply` answers the requests of a file in this process. `count` runs it under callgrind, a second
-//! time with twice as many requests: the difference has neither the start nor the opening of the
-//! index. It repeats to a thousandth, whatever else the machine does.
+//! `reply` answers the requests of a file in this process. `count` runs `reply` under callgrind
+//! twice, the second time with twice as many requests. The difference contains neither the start
+//! nor the opening of the index. It is the same to a thousandth in each run, whatever else the
+//! machine does.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +22,8 @@ use crate::sample::Sample;
 use crate::server::{self, Host};
 use crate::{AnswerFlags, ReplyFlags, With};
 
-/// Counts each kind of request, and prints its instructions.
+/// Counts and prints the instructions of each kind of request that the flags select, or of the
+/// requests in the file that they name.
 pub(crate) fn count(flags: &AnswerFlags) -> anyhow::Result<()> {
     let folder = flags.index.folder.make()?;
     let index = flags.index.path(folder.path())?;
@@ -32,7 +34,8 @@ pub(crate) fn count(flags: &AnswerFlags) -> anyhow::Result<()> {
     let kinds = named(Mixes::read()?.answer, &flags.case)?;
     let catalogue = Catalogue::open(&index).context("opening the index")?;
     let sample = Sample::of(&catalogue, &kinds)?;
-    // Makes cursors, and answers each request once so that its answer can be checked.
+    // This server gives the cursors, and answers each request once so that the answer can be
+    // checked.
     let host = Host::new()?;
     let served = host.serve(server::figdex(catalogue))?;
     let file = folder.path().join("requests");
@@ -58,7 +61,7 @@ fn line(request: &[u8]) -> anyhow::Result<String> {
     Ok(format!("{asked} {body}\n"))
 }
 
-/// The instructions of one answer to the requests of a file, in the mean.
+/// The mean number of instructions of an answer to the requests of a file.
 fn instructions(index: &Path, requests: &Path, flags: &AnswerFlags) -> anyhow::Result<u64> {
     let collected = |times: usize| -> anyhow::Result<u64> {
         let mut valgrind = Command::new("valgrind");

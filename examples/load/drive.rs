@@ -47,7 +47,8 @@ impl Turn {
     }
 }
 
-/// The latency that `percent` of these do not exceed, in milliseconds; `None` without any.
+/// The latency that `percent` of these latencies do not exceed, in milliseconds; `None` if there
+/// are no latencies.
 pub(crate) fn percentile_ms<'a>(
     latencies: impl IntoIterator<Item = &'a Duration>,
     percent: usize,
@@ -58,7 +59,7 @@ pub(crate) fn percentile_ms<'a>(
     Some(latency.as_secs_f64() * 1e3)
 }
 
-/// The middle one of these figures.
+/// The median of these figures; `None` if there are none.
 pub(crate) fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
     let mut figures: Vec<_> = figures.collect();
     figures.sort_unstable_by(f64::total_cmp);
@@ -96,7 +97,8 @@ pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
     .expect("a driver does not panic")
 }
 
-/// Sends `rate` requests a second, without waiting for earlier answers.
+/// Sends `rate` requests a second, without waiting for earlier answers unless all connections are
+/// busy.
 pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Result<Turn> {
     let count = (rate as f64 * time.as_secs_f64()).round() as u64;
     on_a_thread(load, move |load, connections| async move {
@@ -126,9 +128,9 @@ pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Res
     .expect("a driver does not panic")
 }
 
-/// Waits until a request is due, and returns the beginning of its latency: when it was due, if the
-/// connection was busy then. If it was waiting, it begins now: a timer that wakes up late is the
-/// driver's fault, not the server's.
+/// Waits until a request is due, and returns the beginning of its latency. If the connection was
+/// still busy when the request was due, the latency begins at that time. Otherwise it begins now: a
+/// timer that wakes up late is the driver's fault, not the server's.
 pub(crate) async fn begin(due: Instant) -> Instant {
     if Instant::now() >= due {
         return due;
@@ -145,7 +147,8 @@ pub(crate) struct BackgroundLoad {
 }
 
 impl BackgroundLoad {
-    /// Starts the load, and returns once each connection has had an answer.
+    /// Starts the load, and returns once there are as many answers as connections or the load has
+    /// failed.
     pub(crate) fn start(load: &Load) -> anyhow::Result<Self> {
         let (stop, answers) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (stopped, counted) = (stop.clone(), answers.clone());

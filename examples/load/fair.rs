@@ -31,8 +31,9 @@ use crate::universe;
 /// The quiet callers.
 const QUIET: usize = 8;
 
-/// The share of the machine's capacity that the quiet callers use together. `QUIET_RATE_MAX` is
-/// their maximum of requests a second: they are people, or programs that ask now and then.
+/// The share of the machine's capacity that the quiet callers use together. `QUIET_RATE_MAX` is the
+/// most requests a second that they send together: quiet callers are people, or programs that ask
+/// now and then.
 const QUIET_SHARE: f64 = 0.2;
 const QUIET_RATE_MAX: f64 = 200.0;
 
@@ -53,7 +54,7 @@ const STEP_VALUES: usize = 100;
 /// The number of rows of the identifier in the attacker's lists.
 const DEAR_ROWS: usize = 14_000;
 
-/// The jobs of a list, with a key and without.
+/// The number of jobs in a list, with a key and without.
 const JOBS: usize = 1_000;
 
 /// The bound on the quiet callers' p99 under attack: this multiple of their p99 without attack, or
@@ -138,7 +139,8 @@ fn measure(
         None => (0..=QUIET).map(caller).collect(),
         Some(_) => vec![caller(0); QUIET + 1],
     };
-    // The requests a second that all quiet callers together have answered, each as fast as it can.
+    // The number of answers a second to all quiet callers together, when each asks as fast as it
+    // can.
     let capacity = quiet_callers(&requests, &addresses, None, flags.seconds)?.len() as f64
         / flags.seconds.as_secs_f64();
     let rate = (capacity * QUIET_SHARE).min(QUIET_RATE_MAX);
@@ -280,7 +282,7 @@ fn take_block(
 }
 
 /// The statuses and latencies of the quiet callers, at a fixed rate for each or as fast as answers
-/// come. A latency begins when the request was due.
+/// come. A latency begins when the request is sent; at a fixed rate, as [`begin`] determines.
 fn quiet_callers(
     requests: &Requests,
     addresses: &[Ipv4Addr],
@@ -349,7 +351,7 @@ impl Attack {
         Ok(Self { runtime, tasks, answered })
     }
 
-    /// Returns the number of answered lists.
+    /// Ends the attack, and returns the number of answered lists.
     ///
     /// # Errors
     /// When a connection of the attacker has failed.
@@ -361,7 +363,7 @@ impl Attack {
     }
 }
 
-/// Asks again whatever the answer is.
+/// Sends lists one after the other, whatever the status of the answers.
 async fn send_lists(
     from: Ipv4Addr,
     address: SocketAddr,

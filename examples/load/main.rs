@@ -19,7 +19,7 @@
 //!
 //! `mixes.toml` lists the requests. They are made from the index itself (`sample.rs`,
 //! `questions.rs`) and sent by a cheap client (`client.rs`, `drive.rs`) to servers in this process
-//! (`server.rs`).
+//! (`server.rs`). `scale` and `soak` start Figdex in separate processes.
 
 mod answer;
 mod client;
@@ -242,7 +242,7 @@ struct FolderFlags {
 }
 
 impl IndexFlags {
-    /// The folder of the index, which is built in `folder` unless there is one.
+    /// The folder of the index that the flags name. If they name none, builds an index in `folder`.
     fn path(&self, folder: &Path) -> anyhow::Result<PathBuf> {
         match &self.index {
             Some(index) => Ok(index.clone()),

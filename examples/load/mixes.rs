@@ -71,7 +71,7 @@ pub(crate) enum Against {
     Itself,
 }
 
-/// Requests that are made from an index, or one that is given.
+/// Requests that are made from an index, or one fixed request.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Ask {
@@ -158,7 +158,7 @@ impl Mixes {
     }
 }
 
-/// The kinds whose name contains one of these texts; all without a text.
+/// The kinds whose name contains one of these texts; all kinds if there are no texts.
 pub(crate) fn named(mut kinds: Vec<Kind>, texts: &[String]) -> anyhow::Result<Vec<Kind>> {
     kinds.retain(|kind| texts.is_empty() || texts.iter().any(|text| kind.name.contains(text)));
     ensure!(!kinds.is_empty(), "no case has such a name");

@@ -60,7 +60,7 @@ impl Others {
         Ok(Self { since: Instant::now(), seconds: (machine - own) as f64 / TICKS })
     }
 
-    /// The mean number of cores that other programs have kept busy since then.
+    /// The mean number of cores that other programs have kept busy since this moment.
     pub(crate) fn cores_since(&self) -> anyhow::Result<f64> {
         Ok((Self::now()?.seconds - self.seconds).max(0.0) / self.since.elapsed().as_secs_f64())
     }

@@ -21,7 +21,7 @@ const PAGE_ROWS: usize = 100;
 /// new to the server.
 const VARIED_CHECKED: usize = 16;
 
-/// The number of steps in which varying bounds rise to 1. All of these bounds find nearly the same
+/// The number of steps in which varying bounds rise by 1. All of these bounds find nearly the same
 /// rows.
 const VARIED_STEPS: f64 = 10_000.0;
 
@@ -35,7 +35,7 @@ pub(crate) struct Questions {
 
 /// The checked answers.
 pub(crate) struct Checked {
-    /// The header lines of one of them.
+    /// The header lines of the last answer.
     pub(crate) headers: String,
     /// Mean length of the bodies.
     pub(crate) body_bytes: usize,
@@ -68,7 +68,8 @@ struct PageAnswer {
 }
 
 impl Questions {
-    /// Makes at most `count` requests, with cursors from the server at `address`.
+    /// Makes requests, with cursors from the server at `address`. Requests that are made from the
+    /// sample are at most `count`.
     pub(crate) fn new(
         ask: &Ask,
         count: usize,
@@ -133,7 +134,8 @@ impl Questions {
         Ok(Self { requests: requests.into(), trials, expected })
     }
 
-    /// Sends each request once, and checks its answer.
+    /// Sends each request once, and checks its answer. If no request may be sent twice, sends
+    /// others of the same kind instead.
     ///
     /// # Errors
     /// When an answer does not have the expected form.
@@ -239,7 +241,8 @@ fn phrases(
     Ok(phrases)
 }
 
-/// The text has only letters and blanks: nothing else needs to be encoded.
+/// A `GET` with a text as its query. The text has only letters and blanks, so only blanks are
+/// encoded.
 fn text_request(path: &str, text: &str) -> Vec<u8> {
     get(&format!("{path}?query={}", text.replace(' ', "%20")))
 }

@@ -1,9 +1,9 @@
 //! The targets of engine 13: each case has two sides that take turns, and a ratio.
 //!
-//! Before a case is measured, each of its requests is sent once and its answer checked, which also
-//! warms both sides. Then both sides have a turn in each round. The order alternates, so that a
-//! machine that slows down favours neither side. Each round has a ratio of its two turns, and the
-//! result is that of the median round.
+//! Before a case is measured, its requests to Figdex are sent once and the answers are checked.
+//! Then both sides warm up, and have a turn in each round. The order alternates, so that a machine
+//! that slows down favours neither side. Each round has a ratio of its two turns, and the result is
+//! that of the median round.
 
 use std::net::SocketAddr;
 
@@ -22,7 +22,7 @@ use crate::server::{self, Host};
 /// The length of each side's warm-up before the first round, as a part of a turn.
 const WARM_UP: f64 = 0.5;
 
-/// Measures every case, and prints each result.
+/// Measures the cases that the flags select, all by default, and prints the result of each.
 pub(crate) fn run(flags: &RatiosFlags) -> anyhow::Result<()> {
     let cases = named(Mixes::read()?.cases, &flags.case)?;
     let folder = flags.index.folder.make()?;
@@ -105,7 +105,8 @@ fn take_turn(
     let (cpu, before) = (Cpu::of("self")?, background_answers());
     let turn = closed_loop(load, flags.seconds)?;
     let answers = background_answers() - before;
-    // The driver's thread has ended: all other threads are the servers'.
+    // The driver's thread has ended. All other threads are the servers', or drive the background
+    // load.
     let worked = Cpu::of("self")?.since(&cpu);
     Ok(Measured {
         server_cpu_us: worked.as_secs_f64() * 1e6 / turn.answers() as f64,

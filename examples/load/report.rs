@@ -55,7 +55,7 @@ pub(crate) fn begin(flags: &RatiosFlags, instruments: u64) {
     println!("  median (range)     bound");
 }
 
-/// Prints the line of a case, and returns whether its bound is kept.
+/// Prints the line of a case, and returns whether its bound is kept; `None` without a bound.
 pub(crate) fn add(case: &Kind, rounds: &[Round]) -> Option<bool> {
     let against = match case.against {
         Against::Floor => "floor",
@@ -110,8 +110,8 @@ pub(crate) fn add(case: &Kind, rounds: &[Round]) -> Option<bool> {
     kept
 }
 
-/// Prints the meaning of the columns. `cores_of_others` is the mean number of cores that other
-/// programs kept busy.
+/// Prints the meaning of the columns, the work of other programs, and the number of kept bounds.
+/// `cores_of_others` is the mean number of cores that other programs kept busy.
 pub(crate) fn end(cores_of_others: f64, kept: &[bool]) {
     let cores = cores();
     println!("{LEGEND}\nMeanwhile other programs kept {cores_of_others:.1} of {cores} cores busy.");

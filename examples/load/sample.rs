@@ -1,5 +1,5 @@
-//! A sample of the identifiers and words of an index, from one pass over all its instruments. It is
-//! the same each time.
+//! A sample of the identifiers and words of an index, from one pass over all its instruments. The
+//! same index always gives the same sample.
 //!
 //! The number of rows of each value is counted, which needs memory. If there are many values, only
 //! those with enough zeros at the end of their hash are counted. Unlisted equities are left out,
@@ -35,7 +35,8 @@ pub(crate) struct Sample {
 pub(crate) struct Value {
     pub(crate) text: String,
     pub(crate) hits: u32,
-    /// The values that all of its rows share, by the property's number; `None` if they differ.
+    /// The values that all of its rows share, by the property's number. `None` if the rows differ
+    /// or have no value, or if no request needs the property.
     pub(crate) common: [Option<Box<str>>; Property::COUNT],
 }
 

@@ -43,7 +43,7 @@ pub enum Error {
         /// The contradiction that was found.
         what: String,
     },
-    /// Another process is building into this folder.
+    /// Another build, download or rollback has the lock of this folder.
     #[error("{} is locked: another build is running", escaped_path(.0))]
     Locked(PathBuf),
     /// Root would write into a folder of another user.
@@ -62,12 +62,12 @@ pub enum Error {
     /// Root would create a folder that others must use.
     #[error(transparent)]
     Shared(#[from] SharedFolder),
-    /// No generation is older than the published one.
+    /// The folder has no complete generation that is older than this one.
     #[error("{} has no generation before {generation} to roll back to", escaped_path(.index))]
     NothingBefore {
         /// The folder of the index.
         index: PathBuf,
-        /// The number of the published generation.
+        /// The number of the generation that is published or open.
         generation: u64,
     },
     /// A generation is published, but its publication may not survive a crash of the
@@ -82,7 +82,7 @@ pub enum Error {
         /// The step that failed.
         source: Box<Error>,
     },
-    /// Publishing failed, and so did reading `CURRENT` to see how far it came.
+    /// Publishing failed, and `CURRENT` could not be read to see which generation is published.
     #[error(
         "generation {generation} may be published or not (check the disk, then see \
          `figdex-ingest inspect`)"
@@ -123,7 +123,7 @@ pub enum Error {
     TooManyValues {
         /// The number of all values.
         values: usize,
-        /// The number of values of this size that an index has room for.
+        /// The number of values of this average size that an index has room for.
         room: usize,
         /// The number of values of the property that has most.
         of_one: usize,

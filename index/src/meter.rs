@@ -43,7 +43,7 @@ pub struct Meter {
     units_max: u64,
     /// The units that may be charged before the next report.
     unchecked: Cell<u64>,
-    /// The units that are left beyond those.
+    /// The units that are left beyond `unchecked`.
     reserve: Cell<u64>,
     /// The units that were reported to the turn.
     reported: Cell<u64>,
@@ -96,8 +96,8 @@ impl Meter {
     /// Charges the work of a meter that was made with [`Meter::within`].
     ///
     /// # Errors
-    /// The errors of [`Meter::charge`], also when the piece ended because the whole meter had too
-    /// few units left, not because the piece reached its bound.
+    /// The errors of [`Meter::charge`]. Also [`TakesMore`] when the piece was refused a charge and
+    /// this meter had fewer units left than `within` was asked for.
     pub(crate) fn absorb(&self, piece: &Self) -> Result<(), TakesMore> {
         // The piece has reported this to the turn already.
         self.reported.set(self.reported.get() + piece.reported.get());
@@ -137,7 +137,7 @@ impl Meter {
     /// Refuses, in advance, work that needs more units than are left. Charges nothing.
     ///
     /// # Errors
-    /// As [`Meter::charge`].
+    /// [`TakesMore`] when fewer units are left. Every later charge is then refused too.
     #[inline]
     pub fn require(&self, units: u64) -> Result<(), TakesMore> {
         if units > self.left() { self.end() } else { Ok(()) }
@@ -146,7 +146,7 @@ impl Meter {
     /// Checks that no charge was refused, for code that cannot see the result of each charge.
     ///
     /// # Errors
-    /// As [`Meter::charge`].
+    /// [`TakesMore`] when a charge was refused, or the turn is over.
     pub fn check(&self) -> Result<(), TakesMore> {
         if self.is_over.get() || self.turn.as_ref().is_some_and(|turn| turn.is_over()) {
             return self.end();

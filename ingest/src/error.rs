@@ -27,7 +27,7 @@ pub enum Error {
         /// The error message.
         what: String,
     },
-    /// Several inputs cannot be read. No row of any input was read.
+    /// Several inputs cannot be read. At most the beginnings of the inputs were read.
     #[error(
         "{} of {inputs} inputs cannot be read{}\ncorrect them, or leave out those that are not dumps",
         faults.len(), listed(faults)
@@ -54,7 +54,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// The disk has too little free space; no dump has been read.
+    /// The disk has too little free space. Only the beginnings of the dumps have been read.
     #[error(
         "the disk of {} has {} free, and the build needs about {}: nothing is published (free \
          some space, or try anyway with --skip-space-check)",
@@ -80,10 +80,11 @@ pub enum Error {
         /// The limit, such as `5 %`.
         limit: String,
     },
-    /// The new index differs more from the published one than the guard allows.
+    /// The new index differs more from the published one than the guard allows, or the guard cannot
+    /// read the published one.
     #[error("{refusal}")]
     Guarded {
-        /// The differences, and the advice.
+        /// The differences or the fault, and the advice.
         refusal: String,
         /// The report so far.
         report: Box<Report>,
@@ -91,7 +92,7 @@ pub enum Error {
     /// The new index does not give known answers.
     #[error("{wrong}: nothing is published")]
     Unexpected {
-        /// The first wrong answer, and their number.
+        /// The first wrong answer, and the number of wrong answers.
         wrong: WrongAnswers,
         /// The report so far.
         report: Box<Report>,

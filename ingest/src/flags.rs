@@ -200,7 +200,7 @@ pub struct PublishFlags {
 }
 
 impl DivisionFlags {
-    /// The given flag, if there is one.
+    /// The first of these flags that was given, if there is one.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             ("--shards", self.shards.is_some()),
@@ -274,8 +274,8 @@ pub fn address() -> impl TypedValueParser<Value = Address> {
     OsStringValueParser::new().try_map(supported_address)
 }
 
-/// The address that a text is, if this program was built for its kind. Otherwise every command ends
-/// before it does anything: a build would take hours first.
+/// Parses an address, and checks that this program was built for its kind. So a command with an
+/// address of another kind ends at once, and not after hours of a build.
 ///
 /// # Errors
 /// When the text is not an address, or the program was built without its kind.
@@ -287,7 +287,7 @@ pub fn supported_address(text: OsString) -> Result<Address, String> {
 /// Checks that this program was built for the kind of an address.
 ///
 /// # Errors
-/// The reason why not, and the way to a program that was.
+/// The reason, and the way to a program that was built for this kind.
 pub fn supported(address: &Address) -> Result<(), String> {
     let (kind, feature) = match address {
         Address::Cluster(_) if !cfg!(feature = "opensearch") => ("clusters", "opensearch"),

@@ -38,8 +38,8 @@ pub struct FormatEntry {
     name: &'static str,
     about: &'static str,
     container: &'static str,
-    /// Names in the header row or the first record. Any one of these lists is enough. Without any,
-    /// a column `figi` shows the format.
+    /// Lists of names in the header row or the first record. Any one list is enough. If both this
+    /// and `starts_with` are empty, a column such as `figi` shows the format.
     recognised_by: Vec<Vec<&'static str>>,
     /// The beginning of the dump, if that is a sign.
     starts_with: Vec<&'static str>,
@@ -48,7 +48,7 @@ pub struct FormatEntry {
     takes_canonical_names: bool,
 }
 
-/// A canonical column, and the columns of the dump that feed it; without any, the column is a
+/// A canonical column, and the columns of the dump that feed it. If there are none, the column is a
 /// constant.
 #[derive(Serialize)]
 pub struct Fed {

@@ -17,7 +17,7 @@ pub enum Address {
     Folder(PathBuf),
     /// An OpenSearch cluster, such as `opensearch+https://host:9200/instruments`.
     Cluster(ClusterAddress),
-    /// Published generations in object storage, such as `s3://bucket/figdex`, which servers copy.
+    /// Published generations in object storage, such as `s3://bucket/figdex`. Servers copy them.
     Storage(StorageAddress),
 }
 
@@ -26,7 +26,8 @@ pub enum Address {
 pub struct StorageAddress {
     /// The storage.
     pub storage: Storage,
-    /// The leading parts of the path that all names of the index share. May be empty.
+    /// The parts of the path with which the name of every file of the index begins. May be empty in
+    /// a bucket.
     pub prefix: Vec<String>,
 }
 
@@ -38,7 +39,7 @@ pub enum Storage {
         /// The name of the bucket.
         bucket: String,
     },
-    /// A folder that all machines mount. The parts of its path are the prefix.
+    /// A folder that all machines mount. [`StorageAddress::prefix`] has the parts of its path.
     Folder,
 }
 
@@ -62,14 +63,15 @@ pub struct ClusterHost {
     pub port: u16,
 }
 
-/// The port of a cluster unless the address has one.
+/// The port of a host for which the address gives none.
 const CLUSTER_PORT: u16 = 9200;
 
 /// The most bytes of an index name in a cluster. OpenSearch allows 255; the rest is for the number
 /// of a generation.
 const NAME_BYTES_MAX: usize = 200;
 
-/// The most bytes of the path of an address in object storage: a name of S3 has at most 1,024.
+/// The most bytes of the path of an address in object storage. The name of an object in S3 has at
+/// most 1,024.
 const PREFIX_BYTES_MAX: usize = 500;
 
 /// The most hosts of an address.
@@ -264,8 +266,9 @@ impl FromStr for ClusterHost {
     }
 }
 
-/// Checks the name of an index in a cluster. The cluster would refuse some other names; a name that
-/// ends like a generation number could be confused with a generation of another index.
+/// Checks the name of an index in a cluster. The cluster would refuse some of the names that fail
+/// here. A name that ends with `-` and a number could be confused with a generation of another
+/// index.
 fn check_name(name: &str) -> Result<(), &'static str> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())

@@ -4,7 +4,8 @@
 //! `terminal` prints text for people, `printable` escapes what such a text quotes, and `numbers`
 //! writes numbers in it. `files` protects the files that a command reads from the files that it
 //! writes. `address` says where an index is: in a folder, in a cluster or in object storage.
-//! `owner` is the owner of files, and what root may write. `layout` names the layouts of a dump, and `hex` writes bytes as text.
+//! `owner` determines the owner of the files that root writes. `layout` names the layouts of a
+//! dump, and `hex` writes bytes as text.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

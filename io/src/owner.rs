@@ -1,7 +1,7 @@
 //! The owner of a file or folder: a user and a group.
 //!
-//! Root could write into the folder of any user. But the files would be root's, and this user could
-//! neither replace nor remove them. So root works as the owner of the folder, or is refused.
+//! Root could write into the folder of any user. But the new files and folders would be root's, and
+//! this user could not write to them. So root works as the owner of the folder, or is refused.
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -99,8 +99,9 @@ impl Owner {
         named(USERS, self.user).unwrap_or_else(|| self.user.to_string())
     }
 
-    /// For `map_err` of a call that a file refused: if it belongs to another user, such as one that an
-    /// earlier version left as root's, the error says so, and what to do.
+    /// For `map_err` of a call on the file at `path`. If access was denied and the file belongs to
+    /// another user, the error names this user and the remedy. An earlier version, for example,
+    /// left some files as root's.
     pub fn explains(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
         move |error| {
             let owner = fs::symlink_metadata(path).map(|metadata| Self::of(&metadata));
@@ -125,8 +126,8 @@ impl Owner {
         [ROOT, self.user].contains(&rustix::process::geteuid().as_raw())
     }
 
-    /// Gives a new file to this owner. Only root may give a file to another user, and only a member
-    /// of a group may give a file to that group.
+    /// Gives a new file to this owner. Only root may give a file to another user. Only root and the
+    /// members of a group may give a file to that group.
     ///
     /// # Errors
     /// When the system refuses.
@@ -151,7 +152,7 @@ impl fmt::Display for Owner {
     }
 }
 
-/// The name with a number in a file such as `/etc/passwd`.
+/// The name that belongs to a number in a file such as `/etc/passwd`.
 fn named(file: &str, number: u32) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let name = text.lines().find_map(|line| {

@@ -2,8 +2,8 @@
 //!
 //! Names, cells and paths may contain anything: an escape sequence that renames the window or hides
 //! the text after it, a line end that forges a log line, a character that reverses the order of
-//! other characters. Each such character is printed as its JSON escape: JSON keeps its meaning, and
-//! the rest stays readable.
+//! other characters. Each such character is printed as its JSON escape. So a text that is JSON
+//! keeps its meaning, and the other characters stay readable.
 //!
 //! A typed address may contain a user and a password. They are shown as `…` wherever the address is
 //! printed.
@@ -38,7 +38,7 @@ pub fn escaped<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: false }
 }
 
-/// The text with every hidden character escaped, but not line ends.
+/// The text with every hidden character escaped, except `\n`.
 pub fn escaped_lines<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: true }
 }
@@ -53,9 +53,9 @@ pub fn escaped_path(path: &Path) -> Escaped<'_> {
     }
 }
 
-/// A value from a person, such as an argument, without the user and the password of an address in
-/// it. They are everything between `:/` and the last `@` after it; or everything before the last
-/// `@`, when the value begins with a user and a password.
+/// A value from a person, such as an argument, with `…` for the user and the password of an address
+/// in it. If the value begins with a user and a password, they are everything before the last `@`.
+/// Otherwise they are everything between `:/` and the last `@` after it.
 pub fn masked(value: &str) -> Cow<'_, str> {
     if let Some(at) = value.rfind('@').filter(|_| begins_with_user(value)) {
         return format!("…{}", &value[at..]).into();

@@ -1,9 +1,9 @@
 //! Text for people, on standard output and standard error of both programs.
 //!
-//! All such text is printed here, with hidden characters escaped and the users and passwords of
-//! addresses masked, since it may contain parts of a dump, an index, a path or an argument. The
-//! progress bars of a build, which show only numbers, are drawn elsewhere. Dumps and JSON files are
-//! written elsewhere, too.
+//! All such text is printed here. It may contain parts of a dump, an index, a path or an argument.
+//! So hidden characters are escaped, and the users and passwords of addresses are masked. In rows
+//! for scripts, characters are only escaped. The progress bars of a build, which show only numbers,
+//! are drawn elsewhere. Dumps and JSON files are written elsewhere, too.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
@@ -24,7 +24,8 @@ pub fn print(text: &dyn Display) -> io::Result<()> {
     write(&shown(text))
 }
 
-/// Prints rows on standard output for scripts: a line per row, with tabs between the fields.
+/// Prints rows on standard output for scripts: a line per row, with tabs between the fields. Hidden
+/// characters are escaped, but nothing is masked.
 ///
 /// # Errors
 /// As [`print()`].
@@ -56,8 +57,8 @@ pub fn note(text: &dyn Display) {
     io::stderr().lock().write_all(line.as_bytes()).ok();
 }
 
-/// Prints the error that ended a program, with its causes. The user is named if the system refused
-/// access.
+/// Prints the error that ended a program, with its causes. If the system refused access, the text
+/// also names the user that runs the program.
 pub fn error(program: &str, error: &dyn Display) {
     let mut text = format!("{error:#}");
     // Some errors were collected as texts, so their kinds are unknown here.

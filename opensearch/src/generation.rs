@@ -113,7 +113,7 @@ impl Generation {
         &self.name
     }
 
-    /// The publication that it was opened from.
+    /// The publication that the generation was opened from.
     pub fn publication(&self) -> &ClusterPublication {
         &self.publication
     }

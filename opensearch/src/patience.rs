@@ -8,10 +8,10 @@ use tokio::time::Instant;
 use crate::client::Pauses;
 use crate::error::{Error, Result};
 
-/// The number of pauses before a call is given up. Together they take about four minutes.
+/// The number of pauses before a call is given up. Together they take two to three minutes.
 const PAUSES: u32 = 16;
 
-/// Makes a call, again after pauses while the cluster cannot answer.
+/// Makes a call, and repeats it after at most [`PAUSES`] pauses while the cluster cannot answer.
 pub(crate) async fn patiently<T>(mut call: impl AsyncFnMut() -> Result<T>) -> Result<T> {
     let mut pauses = Pauses::new(PAUSES);
     loop {

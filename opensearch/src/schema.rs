@@ -25,7 +25,7 @@ pub(crate) const WINDOW: usize = 15_001;
 /// The most characters of a regular expression in a question.
 pub(crate) const PATTERN_CHARS_MAX: usize = 10_000;
 
-/// The fields of a document. Those of properties, numbers and days have the names of these.
+/// The fields of a document. Further fields have the names of properties, numbers and days.
 pub(crate) mod field {
     pub(crate) const FIGI: &str = "fnum";
     pub(crate) const KEYS: &str = "keys";
@@ -74,7 +74,7 @@ impl About {
         }
     }
 
-    /// Whether this version reads the documents of the index.
+    /// Checks that this version reads the documents of the index. The error is the reason.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         match self.format == FORMAT {
             true => Ok(()),

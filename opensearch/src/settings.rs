@@ -9,8 +9,8 @@ use crate::client::{CallResult, Client, Request};
 /// The settings of an index, by their names.
 pub(crate) type IndexSettings = BTreeMap<String, String>;
 
-/// The wanted settings of the indexes that a name, an alias or a pattern means, by their names. An
-/// index without any of these settings may be missing.
+/// The wanted settings of the indexes that a name, an alias or a pattern means, by the names of the
+/// indexes. An index that has none of these settings may be missing.
 ///
 /// # Errors
 /// Those of the client: the name may mean no index.

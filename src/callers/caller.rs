@@ -80,14 +80,14 @@ impl Caller {
         Self::of(peer.client(headers, trust_proxy))
     }
 
-    /// The IPv6 network of 48 bits around the caller's network; `None` for any other caller.
+    /// The IPv6 network of 48 bits around the caller's network; `None` without an IPv6 network.
     pub(crate) fn wide_network(self) -> Option<Ipv6Addr> {
         let Self::Address(IpAddr::V6(address)) = self else { return None };
         Some(Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> WIDE_NETWORK_BITS)))
     }
 
-    /// The caller to count turns for heavy work by. Everyone in a wide IPv6 network is one, since
-    /// one subscriber may own such a network.
+    /// The caller whose turns for heavy work are counted. All callers without a key in a wide IPv6
+    /// network count as one, since one subscriber may own such a network.
     pub(crate) fn of_turns(self) -> Self {
         self.wide_network().map_or(self, |network| Self::Address(network.into()))
     }

@@ -104,7 +104,7 @@ impl From<ApiError> for Response {
     }
 }
 
-/// The rows of an answer that is too large (contract 14.18).
+/// The header with the number of rows in an answer that is too large (contract 14.18).
 const ROWS: HeaderName = HeaderName::from_static("figdex-rows");
 
 /// The seconds after which a client may try again when the server cannot answer now.
@@ -128,7 +128,7 @@ impl OpenError {
     /// Status and text of an answer in JSON.
     ///
     /// # Errors
-    /// The line of the table, if the error is one.
+    /// The line of the table, if the error is one other than [`ApiError::AnswerTooLarge`].
     pub(crate) fn json(self) -> Result<(StatusCode, Cow<'static, str>), ApiError> {
         match self {
             Self::Line(ApiError::AnswerTooLarge { rows, bytes_max }) => Ok((

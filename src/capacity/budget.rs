@@ -23,12 +23,12 @@ use crate::callers::limits::Tally;
 /// such bodies take up to 160 MB, and such answers as much.
 const SMALL_BYTES_MAX: usize = 16 << 10;
 
-/// The divisor of a budget that gives the bound of one address. The bound is enough for the largest
-/// answer. It does not apply to callers with a key, because the operator gave them the key, nor to
-/// clients of the Unix socket, which have no address.
+/// One address may hold a budget divided by this. This bound is enough for the largest answer. It
+/// does not apply to callers with a key, because the operator gave them the key, nor to clients of
+/// the Unix socket, which have no address.
 pub(crate) const ADDRESS_PART: usize = 8;
 
-/// The divisor of the budget for answers that gives the reserved part. Only shares of
+/// The budget for answers divided by this is its reserved part. Only shares of
 /// [`ORDINARY_BYTES_MAX`] or less may use that part.
 const KEPT_PART: usize = 10;
 
@@ -68,12 +68,12 @@ pub(crate) enum Refusal {
     Always,
 }
 
-/// A part of a budget. The drop gives it back. The default is a share of no budget, which may grow
-/// without bound.
+/// A part of a budget. Dropping the share gives the part back. The default is a share of no budget,
+/// which may grow without bound.
 #[derive(Default)]
 pub(crate) struct Share {
     budget: Option<Arc<Budget>>,
-    /// The address that holds the share, if addresses have a bound.
+    /// The address that holds the share; `None` for a caller without a bound.
     address: Option<Caller>,
     bytes: usize,
 }
@@ -126,8 +126,9 @@ impl Budget {
         }
     }
 
-    /// Takes `more` bytes for a share that then has `bytes`, and counts them for an address if it
-    /// has a bound. Returns `false`, and takes none, if that would exceed the budget or the bound.
+    /// Takes `more` bytes for a share that then has `bytes`. If an address is given, counts them
+    /// for it. Returns `false`, and takes none, if that would exceed the budget or the address's
+    /// bound.
     fn take(&self, address: Option<Caller>, more: usize, bytes: usize) -> bool {
         let kept = if bytes > ORDINARY_BYTES_MAX { self.kept } else { 0 };
         let take = |left: usize| left.checked_sub(more).filter(|left| *left >= kept);
@@ -154,7 +155,8 @@ impl Budget {
 }
 
 impl Share {
-    /// Grows the share to `bytes`, unless it is already larger.
+    /// Grows the share to `bytes`, unless it is already larger. Up to [`SMALL_BYTES_MAX`] it stays
+    /// as it is, because small buffers are not counted.
     ///
     /// # Errors
     /// [`Refusal::Always`] when its caller may never hold that much; [`Refusal::Now`] when the

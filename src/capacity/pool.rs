@@ -34,7 +34,7 @@ pub(crate) struct Pools {
     pub(crate) instruments: Pool,
 }
 
-/// The time of a unit of work, about (engine 8).
+/// The approximate time of a unit of work (engine 8).
 const UNIT_NANOSECONDS: u64 = 10;
 
 /// A number of threads for heavy work.
@@ -69,8 +69,8 @@ pub(crate) struct Load {
 
 impl Pools {
     /// Pools whose tasks wait at most `timeout` for their first turn. `threads` applies to the
-    /// pools that are not limited to one thread. Without it they have one thread fewer than there
-    /// are cores, which leaves a core to cheap requests.
+    /// pools that are not limited to one thread. Without it, they have one thread fewer than there
+    /// are cores, but at least one. This leaves a core to cheap requests.
     pub(crate) fn new(threads: Option<usize>, timeout: Duration) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or(cores - 1).max(1);
@@ -140,7 +140,7 @@ impl Pool {
         self.in_turn(caller, |meter| (task(meter), 0)).await
     }
 
-    /// Runs a task in a turn. It returns the units of its work that its meter was not charged with.
+    /// Runs a task in a turn. The task also returns the units with which its meter was not charged.
     async fn in_turn<T: Send + 'static>(
         &self,
         caller: Caller,
@@ -235,7 +235,7 @@ impl Turn for Task {
             self.shared.grant(queue);
             woken
         };
-        // An error means that the caller is gone. The meter notices that next.
+        // The wait fails if the caller is gone. The meter notices this next.
         woken.blocking_recv().ok();
     }
 

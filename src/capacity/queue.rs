@@ -24,8 +24,8 @@ const LEAD_UNITS: u64 = SLICE_UNITS / 2;
 /// [`LEAD_UNITS`], the caller need not wait for the end of a slice.
 const CREDIT_UNITS: u64 = SLICE_UNITS;
 
-/// The divisor of all work that gives the least advance of the clock. Without it, an endless stream
-/// of new callers would keep earlier callers from their turns for ever.
+/// With each report of work, the clock advances by at least the reported units divided by this.
+/// Otherwise an endless stream of new callers would keep earlier callers from their turns for ever.
 const CLOCK_PART: u64 = 64;
 
 /// The work that is charged for each task in addition to its meter's charges: the time to wake a
@@ -45,7 +45,7 @@ pub(super) type Ticket = u64;
 /// The tasks of a pool. `W` wakes a task that waits.
 pub(super) struct Queue<W> {
     turns: usize,
-    /// The use at which a slice began recently. New callers begin near it.
+    /// Roughly the use at which the last slice began. It never falls. New callers begin near it.
     clock: u64,
     last: Ticket,
     counts: TaskCounts,
@@ -178,8 +178,8 @@ impl<W> Queue<W> {
         self.queued.iter().find(may_begin).copied()
     }
 
-    /// Takes a report of work of a caller's task. Returns whether another caller should have its
-    /// turn now.
+    /// Takes a report of work of a caller's task. Returns whether the task should give up its turn
+    /// to another caller now.
     pub(super) fn report(&mut self, caller: Caller, units: u64) -> bool {
         let clock = self.clock;
         let (started_at, used, running) = self.change(caller, |account| {

@@ -40,12 +40,12 @@ pub(super) fn run(flags: &ExplainFlags) -> anyhow::Result<()> {
     Ok(terminal::print(&format_args!("{plans}planned, found and counted in {millis:.1} ms\n"))?)
 }
 
-/// The number of instruments that a question of v3 finds, and the plan of each part, for people.
+/// The number of instruments that a question of v3 finds, and the plan of the question, for people.
 /// The question is JSON. An object with `idType` or `idValue` is a mapping job, any other object is
 /// a search or filter request, and an array holds mapping jobs.
 ///
 /// # Errors
-/// For a question that a server would refuse, in the words of the contract.
+/// When a server would refuse the question, or the index cannot answer it.
 pub fn explain(catalogue: &Catalogue, question: &str) -> anyhow::Result<String> {
     if question.trim_start().starts_with('[') {
         let jobs = jobs(catalogue, question)?.into_iter().zip(1..);

@@ -20,7 +20,7 @@ const HEAD_BYTES: usize = 12;
 /// Succeeds when the server is ready.
 ///
 /// # Errors
-/// A message of one line when the server is not ready.
+/// When the server is not ready, or the settings do not name it.
 pub(super) fn run(flags: &ReadyFlags) -> anyhow::Result<()> {
     let timeout = Duration::from_secs(flags.timeout_seconds);
     let asked = flags.asked()?;
@@ -71,7 +71,7 @@ fn status_over(socket: &Path, timeout: Duration) -> anyhow::Result<u16> {
     status.and_then(|status| status.parse().ok()).context("the answer is not HTTP")
 }
 
-/// The beginning of the response, up to its status code.
+/// The beginning of the response, up to the end of its status code.
 fn head_over(socket: &Path) -> io::Result<[u8; HEAD_BYTES]> {
     let mut stream = UnixStream::connect(socket)?;
     stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: figdex\r\nConnection: close\r\n\r\n")?;

@@ -34,7 +34,7 @@ const OTHER_THREADS_MAX: usize = 64;
 
 /// Makes the system back the memory of this process with small pages only. With pages of 2 MB, a
 /// request would occupy a page for each place that it touches, and no bound on its memory would
-/// hold. The allocator requests such pages by itself.
+/// hold. Without this call, the allocator requests pages of 2 MB by itself.
 #[cfg(target_os = "linux")]
 fn use_small_pages() {
     // A kernel that refuses this has no larger pages.
@@ -45,13 +45,13 @@ fn use_small_pages() {
 fn use_small_pages() {}
 
 pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
-    // This must come first: later, files that this program has opened could have the numbers of
-    // sockets that were not passed.
+    // This must come first. A file that is opened earlier could get the number of a socket that was
+    // announced but not passed.
     let mut passed = PassedSockets::take().map_err(Error::msg)?;
     use_small_pages();
     let config = Config::resolve(&flags)?;
     config.index.as_ref().map_or(Ok(()), supported).map_err(Error::msg)?;
-    // Dropped last, so that all log lines are written before an error is printed.
+    // Dropped when this function returns. So all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
     tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);
     if let Some(Provenance::Derived(reason)) = config.provenance.get("hide_identifiers") {
@@ -67,8 +67,8 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
         let _runtime = runtime.enter();
         [signal(SignalKind::hangup())?, signal(SignalKind::hangup())?]
     };
-    // An address that is in use ends the program before an index is opened or built. Clients that
-    // connect in the meantime wait.
+    // If an address is in use, the program ends before an index is opened or built. Clients that
+    // connect before the server accepts connections wait.
     let listeners = runtime.block_on(Listeners::bind(&config, &mut passed))?;
     let (engine, followed) = open(&config, &runtime, &listeners)?;
     tracing::info!(
@@ -168,11 +168,11 @@ async fn answer(
     Ok(())
 }
 
-/// Reads the index while the server already answers. A file that the disk cannot read ends the
-/// server at the first request that needs it: the log then names the file.
+/// Reads all files of the index while the server already answers. If the disk cannot read a file,
+/// the log names it; the first request that needs this file ends the server.
 fn warm(catalogue: &Catalogue, index: &Path) {
     let Err(error) = catalogue.warm() else { return };
-    // Otherwise a build that published another generation may have removed this one.
+    // If another generation is published by now, its build may have removed files of this one.
     if Publication::of(index).is_ok_and(|found| found == *catalogue.publication()) {
         let reason = chain(&error);
         tracing::error!(
@@ -183,7 +183,7 @@ fn warm(catalogue: &Catalogue, index: &Path) {
     }
 }
 
-/// The bound addresses, before any connection is accepted.
+/// The listeners on the addresses for clients and for operators.
 struct Listeners {
     clients: Listener,
     operators: Option<Listener>,
@@ -270,7 +270,7 @@ async fn fetched(
 enum Followed {
     Folder(PathBuf, Arc<Catalogue>),
     Cluster(Arc<Client>, String),
-    /// A copy of an index in object storage.
+    /// A local copy of an index in storage.
     Storage {
         cache: PathBuf,
         opened: Arc<Catalogue>,
@@ -278,7 +278,8 @@ enum Followed {
     },
 }
 
-/// Opens the configured index, or the default one.
+/// Opens the configured index, or the default one. Without a copy of an index in storage, fetches
+/// one first.
 fn open(
     config: &Config,
     runtime: &Runtime,

@@ -11,11 +11,11 @@ use tokio_rustls::rustls;
 use tokio_rustls::rustls::crypto::ring;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// TLS that trusts the certificates of `--ca-file`; without them, those of the system, if the
-/// address needs any.
+/// TLS that trusts the certificates of `--ca-file`. Without this flag, it trusts those of the
+/// system for an `https://` address, and none for any other address.
 ///
 /// # Errors
-/// When there are no certificates to trust.
+/// When `--ca-file` cannot be used, or the system has no certificates.
 pub(super) fn tls(address: &str, ca_file: Option<&Path>) -> anyhow::Result<TlsConfig> {
     let certificates = match (ca_file, address.starts_with("https://")) {
         (Some(file), _) => figdex_trust::of_file(file)
@@ -32,13 +32,13 @@ pub(super) fn tls(address: &str, ca_file: Option<&Path>) -> anyhow::Result<TlsCo
         .build())
 }
 
-/// The reason why a first request failed, if TLS is the cause: an untrusted certificate, a server
-/// that speaks TLS at an `http://` address, or a server that does not at an `https://` address.
+/// The reason why a first request failed, if TLS may be the cause: the certificate of the server
+/// cannot be trusted, or the address has the wrong scheme. `None` for any other cause.
 pub(super) fn fault(address: &str, error: &ureq::Error) -> Option<String> {
     certificate_fault(error).or_else(|| other_scheme(address, error))
 }
 
-/// The reason, with the address to use instead.
+/// The reason of a failure that the other scheme may avoid, with the address to use instead.
 fn other_scheme(address: &str, error: &ureq::Error) -> Option<String> {
     const CLOSED: &str = "the connection was closed without an answer";
     let closed = is_closed(error).then_some(CLOSED);

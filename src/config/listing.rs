@@ -60,7 +60,8 @@ impl Config {
 }
 
 impl Listing {
-    /// Applies those new settings that a running server can change.
+    /// Replaces those settings that a running server can change by the new ones. Returns the names
+    /// of all settings that differ.
     pub(crate) fn apply(&mut self, new: Self) -> Changes {
         let mut changes = Changes::default();
         // Both listings have the same settings, in the same order.

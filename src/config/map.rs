@@ -141,7 +141,8 @@ impl MapFlags {
     /// The address of the index: from the flag, else from the environment, else the default.
     ///
     /// # Errors
-    /// When that of the environment is none, or is of a kind that this program was built without.
+    /// When the value in the environment is not an address, or has a kind that this program was
+    /// built without.
     pub fn index(&self) -> anyhow::Result<Address> {
         let given = || std::env::var_os("FIGDEX_INDEX").filter(|value| !value.is_empty());
         match (&self.index, given()) {

@@ -63,7 +63,7 @@ const SCRUB_RATE: usize = 10_000_000;
 pub const ADMIN_CONNECTIONS: ConnectionBounds =
     ConnectionBounds { max: 64, ..ConnectionBounds::DEFAULT };
 
-/// The configuration of `figdex serve`. Each field has the name of its flag.
+/// The configuration of `figdex serve`. A field for a flag has the name of the flag.
 #[derive(Debug)]
 pub struct Config {
     /// The address of the index; `None` means the folder [`DEFAULT_INDEX`].
@@ -106,7 +106,7 @@ pub struct Config {
     pub provenance: BTreeMap<String, Provenance>,
 }
 
-/// The settings for answering requests. Each field has the name of its flag.
+/// The settings for answering requests. A field for a flag has the name of the flag.
 ///
 /// The default is for tests and for programs that embed the service: it has no request rates.
 /// `figdex serve` has those of the contract, unless `--no-limits` lifts them.
@@ -142,7 +142,7 @@ pub struct Settings {
     /// The bounds on connections: `--connections`, `--connections-per-address`,
     /// `--head-timeout`, `--idle-timeout`, `--drain-wait` and `--drain-timeout`.
     pub connections: ConnectionBounds,
-    /// Whether each request is logged. On by default: without the line of a request, nobody can
+    /// Whether requests are logged. On by default: without the line of a request, nobody can
     /// find out later that it was refused or slow. No request waits until its line is written.
     pub access_log: bool,
     /// Whether requests for the files of the page are also logged.
@@ -150,19 +150,19 @@ pub struct Settings {
     /// Whether log lines have the address of the client.
     pub access_log_address: bool,
     /// Whether the metrics may name the keys, because only operators can read them. Derived from
-    /// the addresses.
+    /// the addresses and `trust_proxy`.
     pub metrics_name_keys: bool,
     /// Whether the page's requests without a key count in a separate window (contract 14.22).
     pub page_window: bool,
     /// The time in which a client must send the body of a request.
     pub body_timeout: Duration,
     /// The bytes that the bodies of all requests may hold together. This field and the fields below
-    /// are not settings of the command.
+    /// are not settings of the command, except `scrub_rate`.
     pub bodies_bytes_max: usize,
     /// The bytes that unsent answers may hold together.
     pub answers_bytes_max: usize,
     /// The number of threads for heavy answers, and as many for compression; `None` means one fewer
-    /// than the cores.
+    /// than the cores, but at least one.
     pub pool_threads: Option<usize>,
     /// The time that heavy work may wait for a thread.
     pub pool_timeout: Duration,
@@ -387,7 +387,7 @@ impl ReadyFlags {
     /// The server to ask: from the URL, else from the settings.
     ///
     /// # Errors
-    /// When the settings cannot be read, or let the system choose the port.
+    /// When the settings cannot be read, or do not determine the address.
     pub fn asked(&self) -> Result<ServerPlace, Faults> {
         self.url.clone().map_or_else(|| self.server.asked(), Ok)
     }
@@ -446,7 +446,7 @@ pub enum UnknownEnum {
     /// The request is refused: 400 `Invalid enum field.`
     #[default]
     Reject,
-    /// It finds nothing.
+    /// The value matches no row.
     NoMatch,
 }
 

@@ -42,8 +42,8 @@ impl fmt::Display for ServerPlace {
 }
 
 impl ServerPlace {
-    /// The server on this machine that listens there; `None` when the settings do not determine the
-    /// place: the system chooses the port, or systemd passes the socket.
+    /// The server on this machine that listens at this place. `None` when the settings do not
+    /// determine the address: the system chooses the port, or systemd passes the socket.
     pub(super) fn of(listen: Listen, has_tls: bool) -> Option<Self> {
         let scheme = if has_tls { "https" } else { "http" };
         match listen {

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use super::{Provenance, SettingFlags, values};
 
-/// The texts of all settings, and the errors found in them so far.
+/// The flags and the file that settings come from, and the errors found in them so far.
 pub(super) struct Sources<'a> {
     flags: &'a SettingFlags,
     /// The name of the file.
@@ -57,7 +57,8 @@ impl<'a> Sources<'a> {
     ) {
         self.known.push(key.to_owned());
         let place = self.place(key);
-        // The value is taken even if a flag overrides it: the key is still a known one.
+        // The value is taken out even if a flag overrides it. Otherwise its key would count as
+        // unknown.
         let in_file = take(&mut self.table, key).and_then(|value| {
             let texts = match value {
                 Value::Array(values) if is_list => values.into_iter().map(values::scalar).collect(),
@@ -83,8 +84,8 @@ impl<'a> Sources<'a> {
     }
 
     /// The origin of every value, or all errors. Call it after all settings were applied. A key of
-    /// the file that no setting has taken is an error: it would have no effect. So is a variable
-    /// whose name is almost that of a setting.
+    /// the file that no setting has taken is an error, because it would have no effect. A variable
+    /// whose name is almost that of a setting is an error too.
     pub(super) fn finish(mut self) -> Result<BTreeMap<String, Provenance>, Vec<String>> {
         let table = std::mem::take(&mut self.table);
         self.find_unknown("", table);

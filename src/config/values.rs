@@ -171,7 +171,7 @@ pub(super) fn scalar(value: Value) -> Option<String> {
     }
 }
 
-/// A value as people write it, without quotation marks and brackets.
+/// A value as people write it: a text without quotation marks, and an empty array as `none`.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Array(values) if values.is_empty() => "none".to_owned(),

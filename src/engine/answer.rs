@@ -1,5 +1,6 @@
-//! Asks whichever engine there is, and has the answer written where it was found: of an index on this
-//! machine at once or else in a turn, of a cluster after its answer came.
+//! Asks the engine, and writes the answer. For an index on this machine, both are one piece of
+//! work, done at once or else in a turn. For a cluster, the answer is written after its rows have
+//! come.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ use crate::request;
 pub(crate) trait Ask: Send {
     type Answer: Send + Sync + 'static;
 
-    /// Asks an index on this machine. A question may keep what it has begun, and go on with it in its
-    /// turn.
+    /// Asks an index on this machine. If the meter stops the work, a question may keep what is
+    /// done, and continue in its turn.
     fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Self::Answer>;
 
     /// Asks an index in a cluster.
@@ -43,17 +44,18 @@ pub(crate) struct Cluster<'a> {
     pub(super) index: &'a Arc<Generation>,
     /// The id of the request, for the log of the cluster.
     pub(super) id: Option<&'a str>,
-    /// For the work on what the cluster has answered.
+    /// For the work on the cluster's answers.
     pub(super) turns: Turns<'a>,
 }
 
-/// Questions that borrow from the body of their request, so that they are read again in a turn.
+/// Questions that borrow from the body of their request. A turn that continues unfinished questions
+/// reads them again.
 pub(crate) trait Batch: Send + Sync + Sized + 'static {
     type Questions<'a>: Ask<Answer = Self::Answers>;
     /// The same questions without a reference to the body.
     type Owned: Ask<Answer = Self::Answers> + 'static;
     type Answers: Send + Sync + 'static;
-    /// Everything besides the answers on which the reply depends. It borrows nothing.
+    /// Everything that the reply depends on, except the answers. It borrows nothing.
     type Rest: Send + Sync + 'static;
     type Error: From<ApiError> + Send + 'static;
 
@@ -70,8 +72,9 @@ pub(crate) trait Batch: Send + Sync + Sized + 'static {
 
     fn into_owned(questions: Self::Questions<'_>) -> Self::Owned;
 
-    /// Writes the reply; `None` when that takes more work than the meter allows. The whole price is
-    /// asked for first, so that no half of a reply is written in vain.
+    /// Writes the reply; `None` when that takes more work than the meter allows, or the client has
+    /// gone. The whole price is asked for first, so the limit of the meter never stops a
+    /// half-written reply.
     fn write(
         &self,
         rows: FoundRows<'_>,
@@ -80,17 +83,17 @@ pub(crate) trait Batch: Send + Sync + Sized + 'static {
     ) -> Option<Pieces>;
 }
 
-/// The questions of a batch, and the rest of it; `None` when reading them takes more work than the
-/// meter allows.
+/// The questions of a batch, and its [`Batch::Rest`]; `None` when reading them takes more work than
+/// the meter allows.
 pub(crate) type BatchRead<'a, B> =
     Result<Option<(<B as Batch>::Questions<'a>, <B as Batch>::Rest)>, <B as Batch>::Error>;
 
 impl Engine {
-    /// Asks a question, and has the answer written.
+    /// Asks a question, and writes the answer with `write`.
     ///
     /// # Errors
-    /// [`ApiError::Internal`] when the index cannot be read, and [`ApiError::Unavailable`] when the
-    /// cluster does not answer, or there is no turn in time.
+    /// [`ApiError::Internal`] when the index cannot be read. [`ApiError::Unavailable`] when the
+    /// cluster does not answer, when there is no turn in time, or when the client has gone.
     pub(crate) async fn ask<Q: Ask + 'static, T: Send + 'static>(
         self,
         turns: Turns<'_>,
@@ -114,8 +117,8 @@ impl Engine {
         }
     }
 
-    /// Asks the questions of a batch, and has the answers written. The body is freed as soon as it
-    /// need not be read again.
+    /// Asks the questions of a batch, and writes the answers. The body is freed as soon as no turn
+    /// can need it again.
     ///
     /// # Errors
     /// Those of [`Batch::read`] and [`Engine::ask`].
@@ -163,7 +166,8 @@ impl Engine {
     }
 }
 
-/// The index cannot be read, because a file was changed after it was opened. The log says so.
+/// The index could not be read, for example because a file was changed after it was opened. The
+/// error is logged.
 impl From<figdex_index::Error> for ApiError {
     fn from(error: figdex_index::Error) -> Self {
         tracing::error!(%error, request_id = %request::id(), "the index could not be asked");
@@ -171,8 +175,8 @@ impl From<figdex_index::Error> for ApiError {
     }
 }
 
-/// The cluster did not answer. The log says why, once in a while: without a cluster, every request is
-/// refused.
+/// The cluster did not answer. The reason is logged only now and then: while the cluster is away,
+/// all requests that need the cluster fail.
 impl From<figdex_opensearch::Error> for ApiError {
     fn from(error: figdex_opensearch::Error) -> Self {
         static UNANSWERED: Seldom = Seldom::new();

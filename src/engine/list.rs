@@ -40,7 +40,7 @@ impl Ask for ListQuestions<'_> {
     fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Vec<Resolution>> {
         let Self { questions, policy, bounds } = self;
         let resolve = |some: &[Question<'_>]| index.resolve(some, policy, *bounds, meter);
-        // When the steps that the questions share panic, each is answered by itself.
+        // If answering all questions together panics, each question is answered by itself.
         if let Ok(resolved) = contained(|| resolve(questions)) {
             return Ok(resolved.ok());
         }

@@ -1,5 +1,5 @@
-//! Lookups of identifiers, as mapping jobs ask for them (contract 4). A lookup that panics or finds too
-//! much has a fault, and the others are answered.
+//! Lookups of identifiers, as mapping jobs ask for them (contract 4). A lookup that finds too much
+//! has a fault, and so has one that panics in an index on this machine. The others are answered.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(crate) struct Lookups<'a>(pub(crate) Vec<Lookup<'a>>);
 
 /// The rows that lookups found.
 pub(crate) struct LookedUp {
-    /// The hits of each lookup, or the text of its fault, in the order of the lookups.
+    /// For each lookup, in order, the place of its hits in `hits`, or the text of its fault.
     pub(crate) ranges: Vec<Result<Range<usize>, Cow<'static, str>>>,
     /// The hits of all lookups.
     pub(crate) hits: Vec<Hit>,
@@ -54,7 +54,7 @@ fn look_up(
     index: &Catalogue,
     meter: &Meter,
 ) -> Result<LookedUp, TakesMore> {
-    // When the steps that the lookups share panic, each is looked up by itself.
+    // If the steps that the lookups share panic, each lookup is located by itself.
     let mut located = contained(|| index.locate(lookups, meter)).ok().transpose()?;
     let mut hits = Vec::with_capacity(lookups.len());
     let mut ranges = Vec::with_capacity(lookups.len());
@@ -93,7 +93,7 @@ fn too_many_of_job() -> Cow<'static, str> {
     format!("A job may find {JOB_ROWS_MAX} FIGIs; this one finds more.").into()
 }
 
-/// The fault of a job that exceeds the rows of contract 4.17.
+/// The fault of a job whose rows bring its request beyond the rows of contract 4.17.
 fn too_many_of_request() -> Cow<'static, str> {
     format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.").into()
 }

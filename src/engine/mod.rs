@@ -1,11 +1,12 @@
-//! The engine room: the only code that knows which engine answers, and when its work waits.
+//! The engines that answer questions. Only this module decides where a question is answered, and
+//! when the work on it waits.
 //!
-//! A request takes its [`Engine`] once, and asks it questions that are types: either engine answers
-//! the same ones, with rows that the same code writes.
+//! A request takes its [`Engine`] once, and asks it questions. Each question is a type that both
+//! engines answer, and the same code writes the rows of both.
 //!
 //! | file | task |
 //! |---|---|
-//! | `answer` | asks whichever engine there is, and has the answer written |
+//! | `answer` | asks the engine, and writes the answer |
 //! | `questions` | questions, each with the way to ask either engine |
 //! | `lookups`, `list` | questions that borrow from the body of a request |
 //! | `which` | the engine: an index on this machine, or one in a cluster |

@@ -51,7 +51,7 @@ fn counted(Page { hits, next }: Page<Figi>, total: u64) -> (Page<Place>, Option<
     (Page { hits, next: next.map(Place::of_figi) }, Some(total))
 }
 
-/// The matching rows by their values (contract 16.11).
+/// Counts the matching rows by their values (contract 16.11).
 impl Ask for FacetQuestion {
     type Answer = Arc<Facets>;
 
@@ -64,12 +64,12 @@ impl Ask for FacetQuestion {
     }
 }
 
-/// Guesses at what a person means who is still typing (contract 16.1).
+/// Guesses the securities that an unfinished text means (contract 16.1).
 pub(crate) struct Suggestions {
     pub(crate) suggest: Suggest,
     /// The most suggestions.
     pub(crate) limit: usize,
-    /// The work that was done at once, with which the turn goes on.
+    /// The work that was done at once. If it did not finish, the turn continues it.
     pub(crate) begun: Begun,
 }
 
@@ -92,8 +92,9 @@ impl Ask for Suggestions {
 pub(crate) struct OneInstrument(pub(crate) Figi);
 
 impl Ask for OneInstrument {
-    /// The family, with the row and the instrument that have the FIGI themselves; `None` when no
-    /// instrument has it in any of these ways.
+    /// The family, and the row and instrument whose own FIGI was asked for. Row and instrument are
+    /// `None` when the FIGI is only the share class or composite of rows. The whole is `None` when
+    /// no row has the FIGI in any of these ways.
     type Answer = Option<(Option<(Hit, Instrument)>, Family)>;
 
     fn here(&mut self, index: &Catalogue, _: &Meter) -> FoundHere<Self::Answer> {

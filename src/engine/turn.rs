@@ -1,5 +1,6 @@
-//! Small work is done at once, on the thread that serves the connection; heavy work waits for a turn
-//! in a pool (engine 8). This is the only code that decides between the two.
+//! Small work is done at once, on the thread that serves the connection; heavy work waits for a
+//! turn in a pool (engine 8). Only this code decides between the two, except for the packing of
+//! answers, where `gate::reply` decides.
 
 use figdex_index::{INLINE_UNITS_MAX, Meter};
 
@@ -12,7 +13,7 @@ use crate::capacity::pool::Pool;
 pub(crate) struct Turns<'a> {
     pool: &'a Pool,
     caller: Caller,
-    /// The work that needs no turn, in units of the meter.
+    /// The most work that is done without a turn, in units of the meter.
     units_at_once: u64,
 }
 
@@ -22,16 +23,17 @@ impl<'a> Turns<'a> {
         Self { pool, caller, units_at_once: INLINE_UNITS_MAX }
     }
 
-    /// The same turns, for work beyond that many units; for all work when it is 0.
+    /// The same turns, for work beyond `units_at_once`. With 0, all work waits for a turn.
     pub(crate) fn beyond(self, units_at_once: u64) -> Self {
         Self { units_at_once, ..self }
     }
 
-    /// Does work at once, or else in a turn. `work` returns `None` when it takes more than its meter
-    /// allows. In its turn it is called once more, and goes on or begins again as it likes.
+    /// Does work at once, or else in a turn. `work` returns `None` when it takes more than its
+    /// meter allows. Then `work` is called again in a turn, where it may continue or begin again.
     ///
     /// # Errors
-    /// Those of `work`, and [`ApiError::Unavailable`] when there is no turn in time.
+    /// Those of `work`. [`ApiError::Unavailable`] when there is no turn in time, or the client has
+    /// gone.
     pub(crate) async fn work<T, E>(
         self,
         mut work: impl FnMut(&Meter) -> Result<Option<T>, E> + Send + 'static,

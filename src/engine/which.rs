@@ -50,7 +50,7 @@ impl Engine {
         }
     }
 
-    /// The uses of each cache of answers; `None` when this server keeps none.
+    /// The uses of each cache of answers; `None` for an index in a cluster.
     pub(crate) fn caches(&self) -> Option<[(&'static str, Uses); 3]> {
         let index = self.local()?;
         Some([

@@ -114,8 +114,8 @@ fn room(bytes: usize, capacity: usize, capacity_max: usize) -> usize {
     }
 }
 
-/// The memory that a buffer of that capacity holds after `bytes` have arrived: all of it while it
-/// grows; afterwards the written part, in steps.
+/// The memory that a buffer of that capacity holds after `bytes` have arrived: all of it while the
+/// buffer grows; afterwards the written part, rounded up to [`GROWING_BYTES_MAX`].
 fn held(bytes: usize, capacity: usize) -> usize {
     capacity.min(bytes.next_multiple_of(GROWING_BYTES_MAX))
 }

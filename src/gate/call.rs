@@ -1,5 +1,5 @@
-//! A request on its way through the gate: before, as its route passes it on, and after, as its
-//! endpoint gets it.
+//! A request before the gate, as its route passes it on, and after the gate, as its endpoint gets
+//! it.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -46,23 +46,23 @@ pub(crate) struct Call {
 
 /// The caller that the gate admitted, with the limits for its request.
 pub(crate) struct Admitted {
-    /// The most mapping jobs of the request.
+    /// The most mapping jobs of the request. This many jobs of a list count as one request.
     pub(crate) jobs_max: usize,
     /// The most jobs of a list.
     pub(crate) list_jobs_max: usize,
     pub(crate) caller: Caller,
-    /// The window that counts the request, and the version whose windows these are.
+    /// The window that counts the request, and the version that the window belongs to.
     pub(super) counted_by: (Version, Span),
     pub(super) limiter: Option<Arc<Limiter>>,
 }
 
 impl Admitted {
     /// Counts the jobs of this request, if its version has a window for jobs (contract 14.9,
-    /// 14.11).
+    /// 14.11). Jobs of a request that counts in the page's window are not counted.
     ///
     /// # Errors
-    /// [`ApiError::RateLimitReached`] when the window has fewer left. The request itself stays
-    /// counted.
+    /// [`ApiError::RateLimitReached`] when the window has room for fewer jobs. The request itself
+    /// stays counted.
     pub(crate) fn charge_jobs(&self, jobs: usize) -> Result<(), ApiError> {
         let (version, span) = self.counted_by;
         let Some(limiter) = self.limiter.as_ref().filter(|_| span != Span::Page) else {

@@ -47,12 +47,13 @@ pub(super) fn form_of_answer(headers: &HeaderMap, body: Form) -> Option<Form> {
     best.map(|(form, _)| form)
 }
 
-/// Whether the body is declared as JSON, in UTF-8 or its subset US-ASCII.
+/// Whether the body is declared as JSON. A charset, if given, must be UTF-8 or its subset US-ASCII.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     form_of_body(headers) == Some(Form::Json)
 }
 
-/// The form of a body that is declared as UTF-8 or US-ASCII.
+/// The form of a body, by its `Content-Type`; `None` for any other type, and for a charset other
+/// than UTF-8 and US-ASCII.
 pub(super) fn form_of_body(headers: &HeaderMap) -> Option<Form> {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())?;
     let mut parts = value.split(';').map(str::trim);

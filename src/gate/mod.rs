@@ -1,10 +1,10 @@
 //! The checks that a request passes before its endpoint sees it. [`pass`] is the gate of the
-//! contract's endpoints. [`open`] is the gate of `/schema` and of routes outside the contract, such
-//! as `/suggest`; these need fewer checks.
+//! contract's endpoints, and [`list`] that of lists. [`open`] is the gate of `/schema` and of other
+//! routes outside the contract, such as `/suggest`; these need fewer checks.
 //!
 //! The routes check the path before the gate, and the endpoint checks the body after it. Together,
-//! all checks are in the order of contract 13.12. The answer to a preflight of `--cors` comes
-//! before all of them (contract 15.2).
+//! all checks are in the order of contract 13.12. Only the check of the path comes before the
+//! answer to a preflight of `--cors` (contract 15.2).
 
 mod body;
 pub(crate) mod call;
@@ -72,7 +72,8 @@ impl Action {
         }
     }
 
-    /// The window that counts the request. The total of its version counts it too.
+    /// The window that counts the request, unless it counts in the page's window. The total of the
+    /// version counts it too.
     fn span(self) -> Span {
         match self {
             Self::Mapping(_) | Self::Values(_) | Self::List => Span::Mapping,
@@ -142,9 +143,9 @@ const GENERATION: HeaderName = HeaderName::from_static("figdex-generation");
 const JOBS_PER_LIST: HeaderName = HeaderName::from_static("figdex-jobs-per-list");
 const JOBS_PER_REQUEST: HeaderName = HeaderName::from_static("figdex-jobs-per-request");
 
-/// Passes a list on to its endpoint. The checks are those of a mapping request of v3. The answer
-/// has the form that the caller accepts. Errors without a line in the contract's table are JSON
-/// (contract 17.9).
+/// Passes a list on to its endpoint. The checks are those of a mapping request of v3, but more
+/// media types are allowed. The answer has the form that the caller accepts. Errors without a line
+/// in the contract's table are JSON (contract 17.9).
 pub(crate) async fn list(
     state: &State,
     request: Incoming,
@@ -311,7 +312,7 @@ fn with_rate_headers(answer: Result<Response, ApiError>, counted: Option<Standin
     reply
 }
 
-/// Answers a request to `/schema` or to a route outside the contract. Web pages of other origins
+/// Answers a request to `/schema` or to a route outside the contract. Web pages of allowed origins
 /// may read the answer too. `answer` gives the JSON. With a `span`, the request counts in that
 /// window of its address, with a key or without (contract 16.4).
 pub(crate) async fn open(

@@ -1,5 +1,6 @@
-//! An answer in JSON, compressed with gzip if the client asks for it (contract 12.1). Its bytes
-//! count against the memory budget for answers until they are sent.
+//! An answer in JSON, CSV or NDJSON. It is compressed with gzip if the client asks for it (contract
+//! 12.1), unless memory is short or no turn comes in time. The bytes of an answer count against the
+//! memory budget for answers until they are sent.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,12 +23,13 @@ use crate::wire::list::Form;
 /// The media type of JSON.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
-/// The largest answer that is packed on a serving thread, in bytes. That takes 0.1 ms for rows, and
-/// 0.5 ms for a text that cannot be compressed at all. A larger answer waits for a turn, so that it
-/// does not delay small ones.
+/// The largest answer that is packed on a serving thread, in bytes. Packing it takes 0.1 ms for
+/// rows, and 0.5 ms for a text that cannot be compressed at all. A larger answer waits for a turn,
+/// so that it does not delay small ones.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 << 10;
 
-/// An answer in JSON to a caller, in the encoding that the request's headers ask for.
+/// An answer in JSON to a caller. It is packed if the request's headers ask for that, and if memory
+/// and a turn are there in time.
 ///
 /// # Errors
 /// - [`ApiError::Unavailable`] when the memory budget for answers has no room for it now.
@@ -50,7 +52,7 @@ pub(super) fn media_type(form: Form) -> HeaderValue {
     }
 }
 
-/// An answer of a media type, in the encoding that the request's headers ask for.
+/// An answer of a media type, packed under the same conditions as that of [`json`].
 ///
 /// # Errors
 /// As [`json`].
@@ -96,7 +98,7 @@ pub(super) async fn packable(
 }
 
 /// Packs the answer if its turn comes in time, else returns it unchanged. Also returns whether it
-/// is packed.
+/// is packed. An error if the client goes while it is packed.
 async fn packed_in_turn(
     state: &State,
     caller: Caller,

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use warp::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use warp::reply::Response;
 
-/// The time for which a browser may remember the answer to a preflight, in seconds. No browser
-/// remembers it for longer than two hours.
+/// The time for which a browser may remember the answer to a preflight, in seconds. Chromium
+/// remembers it for two hours at most.
 const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("7200");
 
 /// The request headers that a web page may send.

@@ -1,5 +1,5 @@
-//! Plain HTTP, independent of Figdex: other origins, compression, answers in pieces, and header
-//! lists with qualities.
+//! HTTP apart from the endpoints: other origins, compression, answers in pieces, and header lists
+//! with qualities.
 
 pub mod cors;
 pub(crate) mod encoding;

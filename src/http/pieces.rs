@@ -1,9 +1,9 @@
 //! An answer in pieces. A long answer is written, packed and sent piece by piece: it is never
 //! copied into a larger buffer, and each piece is freed as soon as it is packed or sent.
 //!
-//! Each piece is charged to the memory budget for answers before it is begun. If there is no room,
-//! the answer frees all of its memory, drops whatever is written later, and the gate refuses the
-//! request.
+//! Each piece is charged to the memory budget for answers before it is begun; the gate charges an
+//! answer that was written at once. If there is no room, the answer frees its complete pieces and
+//! drops its whole text, also what is written later. The gate then refuses the request.
 
 use std::io;
 
@@ -63,7 +63,8 @@ impl Pieces {
         self.rows
     }
 
-    /// The answer's share of the budget. The caller keeps it as long as the pieces.
+    /// Takes the answer's share of the budget. The caller must keep the share as long as the
+    /// pieces.
     pub(crate) fn take_share(&mut self) -> Share {
         std::mem::take(&mut self.share)
     }
@@ -102,7 +103,7 @@ impl Pieces {
 
     /// Removes everything that was written after the mark.
     pub(crate) fn truncate(&mut self, mark: Mark) {
-        // A refused answer holds nothing, so there is nothing to truncate.
+        // A refused answer drops its whole text.
         if self.refused.is_some() {
             return self.last.clear();
         }

@@ -11,7 +11,7 @@ pub(crate) struct Panicked;
 /// The error of a mapping job that panicked.
 pub(crate) const UNEXPECTED: &str = "There was an error while processing this job.";
 
-/// Does a piece of the work of one or several jobs.
+/// Does a piece of the work of one or several jobs. An error if it panics.
 pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
         tracing::error!(request_id = %request::id(), "a job made its handler panic");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use figdex_index::{IdType, Status};
 
-/// The results of mapping jobs, for the metrics.
+/// The result of a mapping job, for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Found,
@@ -45,7 +45,8 @@ impl MappingJobs {
         JobTally { all: self, id_type: None, counts: OutcomeCounts::default() }
     }
 
-    /// The idTypes that were requested, each with its results and their counts.
+    /// The idTypes of the counted jobs, each with its results and their counts. Jobs without a
+    /// valid idType count as `other`.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
         let names = IdType::ALL.into_iter().map(IdType::name).chain(["other"]);
         let counts = self.known.iter().chain([&self.other]);

@@ -36,7 +36,7 @@ pub(crate) struct Metrics {
     /// The number of new generations that the server has switched to.
     pub(crate) reloads_taken_up: Counter,
     pub(crate) reloads_refused: Counter,
-    /// 1 while the index folder publishes a generation that the server refuses.
+    /// 1 while the server refuses the published generation, or cannot find one.
     pub(crate) publication_refused: Gauge,
     /// The number of bytes of the served files that were read again.
     pub(crate) scrubbed_bytes: Counter,
@@ -54,7 +54,8 @@ pub(crate) struct ConnectionMetrics {
     /// The number of connections that were refused: the system had no descriptor, the client closed
     /// them before they were accepted, or their address has as many as allowed.
     pub(crate) refused: Counter,
-    /// The number of connections that were too slow: silent, sending a head, or reading an answer.
+    /// The number of connections whose client was silent for too long, or too slow in sending a
+    /// head or in reading an answer.
     pub(crate) timed_out: Counter,
     /// The number of connections with an invalid request, or with too large a head.
     pub(crate) malformed: Counter,

@@ -1,8 +1,8 @@
-//! Observes requests and connections. Each answer gets the request's id as a header, a line in the
-//! log and a count in the metrics; a panic becomes a 500. The log and the metrics record the
-//! request's method, route template, status, rows, time, id and the name of its key. They never
-//! record its path, its key, its query or its body. The log also has the client's address if the
-//! operator asks for it.
+//! Observes requests and connections. Each answer gets the request's id as a header, a count in the
+//! metrics and, unless the operator turns it off, a line in the log; a panic becomes a 500. The log
+//! and the metrics record the request's method, route template, status, rows, time, id and the name
+//! of its key. They never record its path, its key, its query or its body. The log also has the
+//! client's address if the operator asks for it.
 
 pub(crate) mod contained;
 pub(crate) mod jobs;
@@ -61,9 +61,9 @@ impl Observer {
         Self { metrics, connections, ids: Some(Arc::default()), log }
     }
 
-    /// The observer of the operators' listener. The metrics describe only the clients' connections
-    /// and their bound, so its connections are not counted there. No proxy is trusted: operators
-    /// connect directly.
+    /// The observer of the operators' listener. The metrics describe only the connections of
+    /// clients and their bound, so those of operators are not counted there. No proxy is trusted:
+    /// operators connect directly.
     #[must_use]
     pub fn for_operators(self) -> Self {
         let log = Logged { trust_proxy: false, ..self.log };
@@ -80,8 +80,8 @@ impl Observer {
         }
     }
 
-    /// The address of a connection or a request for its line in the log; `None` if the operator
-    /// does not ask for it.
+    /// The address of a connection or a request for its line in the log. `None` if the operator
+    /// does not ask for it, or if the peer has no address.
     pub(crate) fn address(&self, peer: Peer) -> Option<DisplayValue<IpAddr>> {
         if self.log.address { peer.address().map(display) } else { None }
     }
@@ -138,7 +138,8 @@ impl Observed {
 /// The facts of a request for the log and the metrics. The drop reports them, so a request whose
 /// client disconnected is reported too.
 struct Facts {
-    /// The request's id, and the facts that the routes add: the route and the rows.
+    /// The request's id, and the facts that gate and routes add: the route, the key's name and the
+    /// rows.
     request: Arc<Request>,
     method: Method,
     /// The address of the client, if the log has it.

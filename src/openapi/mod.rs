@@ -60,7 +60,7 @@ pub(crate) fn document(
         components.security_scheme(API_KEY, SecurityScheme::ApiKey(ApiKey::Header(api_key))).into();
     let mut info = Info::new("Figdex", env!("CARGO_PKG_VERSION"));
     info.description = Some(ABOUT.to_owned());
-    // Without a public address, it is relative to the address of this document.
+    // Without a public URL, the address of the server is relative to that of this document.
     let server = format!("{}/{}", settings.public_url.as_deref().unwrap_or(""), version.name());
     let document = OpenApi::builder()
         .info(info)

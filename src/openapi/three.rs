@@ -1,5 +1,5 @@
-//! Translation to OpenAPI 3.0, the version of the public service's document, which all client
-//! generators read. utoipa writes only 3.1. The two versions differ in the notation of nullable
+//! Translation to OpenAPI 3.0. The public service's document has this version, and all client
+//! generators read it. utoipa writes only 3.1. The two versions differ in the notation of nullable
 //! values and of composed objects.
 
 use serde_json::{Map, Value, json};

@@ -73,7 +73,7 @@ pub(crate) async fn follow(
     }
 }
 
-/// Opens the published generation unless it is already served.
+/// Opens the published generation and serves it, unless it is already served.
 async fn look(state: &State, client: &Arc<Client>, name: &str) -> Result<(), Error> {
     let found = ClusterPublication::of(client, name).await?;
     let is_served = match state.engine() {

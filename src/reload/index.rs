@@ -3,7 +3,7 @@
 //!
 //! A request gets its catalogue from the state once and keeps it, so requests in flight end with
 //! the generation that they began with. The new generation is opened, and read so that it is in
-//! memory (engine 10). If it has any fault, the old generation stays.
+//! memory (engine 10). If this fails, the old generation stays.
 
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -54,8 +54,8 @@ enum Refused {
 }
 
 impl Follower {
-    /// Loads the published generation unless it is already served. A refused one is tried again
-    /// only on SIGHUP (`is_asked`).
+    /// Loads the published generation unless it is already served. A refused generation is tried
+    /// again only on SIGHUP (`is_asked`).
     fn look(&mut self, is_asked: bool) {
         let found = match Publication::of(&self.index) {
             Ok(found) => found,
@@ -144,8 +144,9 @@ impl Follower {
         self.state.note_last_build(last);
     }
 
-    /// Whether another generation was published in the meantime. It may have removed the one that
-    /// was being opened. That is not an error: the next check finds the new one.
+    /// Whether another generation was published in the meantime. The build of that generation may
+    /// have removed the one that was being opened. That is not an error: the next check finds the
+    /// new one.
     fn has_moved_on(&self, from: &Option<Refused>) -> bool {
         Publication::of(&self.index).is_ok_and(|found| Some(Refused::Publication(found)) != *from)
     }

@@ -1,6 +1,6 @@
 //! Reading the served files again, slowly, while they are served. This finds bytes that have
 //! decayed on the disk before a question needs them. The server then falls back to the previous
-//! generation, and a copy of an index in object storage is fetched again.
+//! generation, if that is sound, and a copy of an index in object storage is fetched again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,13 +10,14 @@ use figdex_index::{Catalogue, Error, Publication, chain};
 
 use crate::state::State;
 
-/// The time between the beginnings of two passes over all files.
+/// The least time from the beginning of a complete pass over all files to the next pass.
 const PERIOD: Duration = Duration::from_secs(24 * 3600);
 
 /// The pause before the next pass when a generation was removed while it was read.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Reads the files of the served generation again and again, as long as the server runs.
+/// Reads the files of the served generation again and again, as long as the server runs. Without a
+/// `scrub_rate`, reads nothing.
 pub(crate) async fn follow(state: Arc<State>, index: PathBuf) {
     let Some(rate) = state.settings().scrub_rate else { return };
     loop {

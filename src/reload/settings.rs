@@ -10,7 +10,7 @@ use tokio::signal::unix::Signal;
 use crate::config::{Changes, Config, Faults, Listing, SettingFlags};
 use crate::state::State;
 
-/// Reads the settings again at each `hangup`, as long as the server runs. `in_force` are the
+/// Reads the settings again at each `hangup`, as long as the server runs. `in_force` lists the
 /// current settings.
 pub(crate) async fn follow(
     state: Arc<State>,

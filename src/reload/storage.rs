@@ -28,13 +28,13 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// The relation of the copy to the storage, which following changes.
+    /// The relation of the copy to the storage. Each check of the storage updates it.
     pub(crate) fn following(&self) -> Arc<Mutex<Following>> {
         self.copy.following()
     }
 
     /// The generation in the copy, even if the storage does not answer; `None` if the copy has
-    /// none.
+    /// none. Also `None` for one that cannot be opened, which is then fetched again.
     pub(crate) fn opened(&mut self) -> Option<Catalogue> {
         match Catalogue::open(&self.folder) {
             Ok(catalogue) => Some(catalogue),
@@ -93,9 +93,9 @@ async fn fetch_first(copy: &mut Copy, folder: &Path) {
     }
 }
 
-/// Checks the storage every few seconds and at each `hangup`, as long as the server runs; also when
-/// a file of the copy is damaged, which is then fetched again. A fetched generation is opened like
-/// any new generation in a folder.
+/// Checks the storage as long as the server runs: every few seconds (less often after failures), at
+/// each `hangup`, and when a file of the copy is found damaged. The damaged file is then fetched
+/// again. A fetched generation is opened like any new generation in a folder.
 pub(crate) async fn follow(state: Arc<State>, replica: Replica, mut hangup: Signal) {
     let Replica { mut copy, .. } = replica;
     let (mut said, mut period, mut is_asked) = (None, PERIOD, false);

@@ -1,10 +1,11 @@
 //! The request that is being answered: its id, route and key, and the number of rows in its answer.
-//! The log and the metrics need them. `observe` begins and ends it.
+//! The log and the metrics need these facts. The module `observe` makes a request the current one
+//! until it is answered.
 //!
-//! It is task-local, like the fields of a span: the code that counts rows or logs a failure is far
-//! below the routes. It is not a `tracing` span, because a span is registered and formatted for
-//! each request even when no line of the log shows it. Outside of a request, for example in a test
-//! of one route, nothing is recorded.
+//! The current request is task-local, because the code that counts rows or logs a failure is far
+//! below the routes. A `tracing` span would reach that code too, but it is registered and formatted
+//! for each request even when no line of the log shows it. Outside of a request, for example in a
+//! test of one route, nothing is recorded.
 
 mod id;
 mod route;

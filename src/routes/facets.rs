@@ -1,5 +1,5 @@
 //! `GET /facets`: counts the instruments that a search or filter finds, by the values of properties
-//! (contract 16.11 to 16.13). It counts in the window of `/suggest`.
+//! (contract 16.11 to 16.13). The request counts in the window of `/suggest`.
 
 use std::sync::Arc;
 

@@ -1,9 +1,10 @@
 //! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server opens its index before it
 //! answers here, so it is usually ready at once; `starting` answers while a first copy is fetched.
-//! A server is not ready while the cluster with its index does not answer for all of it, nor after
-//! the signal to stop, so that a balancer leaves it. The answers for operators also describe the
-//! build of the program, the served generation and its age. If operators have a separate address,
-//! the public answers have only the status, and `/healthz` also the version.
+//! A server is not ready while the cluster does not answer for the whole index, nor after the
+//! signal to stop: then balancers leave it. The answers for operators also describe the build of
+//! the program, the served generation and its age, and the copy if the index is one. If operators
+//! have a separate address, the public answers have only the status, and `/healthz` also the
+//! version.
 
 use std::sync::Arc;
 
@@ -87,7 +88,8 @@ pub(super) fn build() -> Value {
     })
 }
 
-/// The published generation. Its age is counted from its build; it is 0 if the clock went back.
+/// The served generation. Its age counts from its build. The age is 0 if the clock went back, and
+/// null if the time of the build is unreadable.
 fn published(manifest: &Manifest, now: Timestamp) -> Value {
     let built: Option<Timestamp> = manifest.built_at.parse().ok();
     let age_seconds = built.map(|built| (now.as_second() - built.as_second()).max(0));

@@ -44,14 +44,15 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
 struct MappingBatch {
     version: Version,
     admitted: Admitted,
-    /// Whether they are counted: they are read again when their work waits.
+    /// Whether the jobs are counted. A turn may read them again, but must not count them again.
     is_counted: AtomicBool,
     /// For the settings, the metrics, and the memory budget for answers.
     state: Arc<State>,
 }
 
-/// A job that was checked: its idType for the metrics, `None` when it has none that exists; and
-/// whether the next lookup answers it, since else no row can match it, or its fault.
+/// A checked job: its idType, and its fault or else whether the next lookup answers it. The idType
+/// is for the metrics; `None` if the job has no idType that exists, or its check panicked. Without
+/// a lookup, no row can match the job.
 type CheckedJob = (Option<IdType>, Result<bool, Fault>);
 
 impl Batch for MappingBatch {
@@ -89,7 +90,7 @@ impl Batch for MappingBatch {
         if !is_counted.swap(true, Ordering::Relaxed) {
             admitted.charge_jobs(checked.len())?;
         }
-        // Checked in all jobs, before any of them is answered (contract 6.4).
+        // The values are checked in all jobs before any job is answered (contract 6.4).
         let enums_hold = checked.iter().all(|(checked, _)| checked.enums_hold);
         if state.settings().unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
@@ -116,7 +117,8 @@ impl Batch for MappingBatch {
         let Self { version, admitted, state, .. } = self;
         meter.require(RESULT_UNITS * jobs.len() as u64 + ROW_UNITS * hits.len() as u64).ok()?;
         request::add_rows(hits.len());
-        // This only touches memory. A row that cannot be read fails later, when it is written.
+        // A panic here is ignored: reading ahead only touches memory. A row that cannot be read
+        // fails later, when it is written.
         drop(contained(|| rows.read_ahead(hits)));
         let mut ranges = ranges.iter();
         let room = wire::ROW_BYTES * jobs.len().max(hits.len());
@@ -162,7 +164,7 @@ impl Batch for MappingBatch {
 /// The units of work of checking a job, without the units for its bytes.
 pub(super) const JOB_UNITS: u64 = 25;
 
-/// Units of work of writing the result of a job, besides its rows.
+/// Units of work of writing the result of a job, without its rows.
 const RESULT_UNITS: u64 = 4;
 
 /// The fewest bytes of a job in an array, with its comma.

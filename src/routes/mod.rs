@@ -1,5 +1,5 @@
-//! The route table: the endpoints of the contract (chapter 1) and the routes outside of it (chapter
-//! 16). Each has a file; search and filter share one, since they differ little.
+//! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
+//! (chapters 16 and 17). Routes that differ little share a file, such as search and filter.
 
 mod about;
 mod facets;

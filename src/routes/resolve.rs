@@ -46,18 +46,19 @@ struct ListBatch {
     /// The number of the generation that answers.
     generation: u64,
     admitted: Admitted,
-    /// The window that counted the list, once it is counted: it is read again when its work waits.
+    /// Set once the list is counted, so that a turn, which reads the list again, does not count it
+    /// again. The window is given if the list counts as more than one request.
     counted: Arc<OnceLock<Option<Standing>>>,
     /// The state, for the metrics and the memory budget for answers.
     state: Arc<State>,
 }
 
-/// Everything besides the results on which the answer to a list depends.
+/// Everything that the answer to a list depends on, except the results.
 struct Outline {
     options: Options,
     /// The types of the columns that a JSON body asks about.
     columns: Option<Vec<Option<Recognised>>>,
-    /// Whether the body has jobs, perhaps none.
+    /// Whether the body gives jobs, even if it gives an empty list.
     has_jobs: bool,
     /// The identifiers as they were sent, if the answer has them.
     inputs: Vec<String>,

@@ -23,8 +23,8 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 async fn handle(version: Version, head: Head, state: Arc<State>) -> Response {
     gate::open(&state, head, Route::Schema(version), None, async |caller| {
         let (engine, shared) = (state.engine(), state.clone());
-        // It is made for each request, which is heavy work: it takes a millisecond, in which many small
-        // answers could be made.
+        // The document is made for each request. This heavy work takes a millisecond, in which many
+        // small answers could be made.
         let make = move || {
             let per_request = shared.limits().per_request;
             openapi::document(version, shared.settings(), per_request, engine.vocabulary())

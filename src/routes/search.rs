@@ -107,7 +107,7 @@ struct AskedPage {
 }
 
 impl AskedPage {
-    /// The page that a body asks for; or else the result without asking.
+    /// The page that a body asks for; or the result, if it is known without asking the engine.
     ///
     /// # Errors
     /// The error of the whole request.

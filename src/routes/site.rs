@@ -1,5 +1,6 @@
 //! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). Its files count against no
-//! limit; its requests to the endpoints count like those of any client.
+//! limit. Its requests to the endpoints do: those without a key in a separate window, unless the
+//! operator turns it off (contract 14.22).
 
 use std::future::{Ready, ready};
 
@@ -16,7 +17,7 @@ use crate::request::Route;
 use crate::site::File;
 
 /// The content security policy. It allows only files of this server and calls to it: no inline code
-/// or style, nothing from other origins, and no display in a frame of another page.
+/// or style, nothing from other origins, and no display in a frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -1,5 +1,6 @@
 //! The answers of a server that has no index yet, because it fetches one for the first time. It is
-//! healthy but not ready, and reports its progress. All other requests get a 503.
+//! healthy but not ready. Operators also get its progress and metrics. All other requests get a
+//! 503.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! `GET /suggest`: guesses the securities that an unfinished text means (contract 16.1 to 16.4). It
-//! has a separate rate window.
+//! has a separate rate window, which `/facets` shares.
 
 use std::sync::Arc;
 

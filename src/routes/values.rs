@@ -46,8 +46,8 @@ async fn handle(version: Version, key: String, request: Incoming, state: Arc<Sta
     .await
 }
 
-/// Units of work of writing a value. So a serving thread writes about 4,000: a few times as many as
-/// any property has in known data. No request can make them more: only the data can.
+/// Units of work of writing a value. A serving thread may write about 4,000 values: a few times as
+/// many as any property has in known data. A request cannot raise their number; only the data can.
 const VALUE_UNITS: u64 = 6;
 
 /// The idTypes of a version, sorted like all lists of values (contract 7.4, 7.6).

@@ -118,7 +118,7 @@ impl Connection {
         let client = ConnectedClient { timeouts, peer, bounds, observer };
         let end = tokio::select! {
             biased;
-            // This is noticed even while hyper answers and therefore does not read.
+            // The end is noticed even while hyper answers and therefore does not read.
             error = handle.disconnected() => match error {
                 io::ErrorKind::TimedOut => End::Unread,
                 _ => End::Reset,
@@ -314,7 +314,7 @@ where
 
 /// Waits until the server has reached a stage.
 async fn reached(stopping: &mut watch::Receiver<Stage>, stage: Stage) {
-    // An error means that the sender was dropped. That is the last stage too.
+    // The wait fails when the sender was dropped. This also means that the last stage is reached.
     drop(stopping.wait_for(|now| *now >= stage).await);
 }
 

@@ -126,8 +126,8 @@ pub struct Listener {
 enum Source {
     /// A listener for each address, at least one; and the number of connections that were awaited.
     Tcp(Vec<TcpListener>, AtomicUsize),
-    /// The listener and its file. A passed socket has no file here, since its file is not the
-    /// server's.
+    /// The listener and its file. A passed socket and a second listener have no file here, since
+    /// they do not own it.
     Unix(UnixListener, Option<SocketFile>),
 }
 
@@ -247,8 +247,8 @@ impl Listener {
         })
     }
 
-    /// Makes the kernel drop a connection whose client reads nothing for this time or is
-    /// unreachable. This includes connections that the server has closed while their answer is
+    /// On Linux, makes the kernel drop a TCP connection whose client reads nothing for this time or
+    /// is unreachable. This includes connections that the server has closed while their answer is
     /// being sent.
     pub(super) fn drop_unread_after(&self, wait: Duration) {
         #[cfg(target_os = "linux")]
@@ -299,8 +299,8 @@ fn accepted(
     polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
 }
 
-/// The file of a Unix socket. Dropping the listener removes it, unless another server has replaced
-/// it.
+/// The file of a Unix socket. It is removed when this is dropped, unless another server has
+/// replaced it.
 struct SocketFile {
     path: PathBuf,
     /// The device and the inode of the file.

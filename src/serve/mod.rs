@@ -37,7 +37,7 @@ use crate::observe::Observer;
 /// The time that cut-off connections have to end. They need it only if all threads are busy.
 const CUT_OFF_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The pause before the next attempt when the system has no descriptor for a new connection.
+/// The pause after a failed attempt to accept a connection, for example without a descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// The stages of a server.
@@ -53,9 +53,9 @@ enum Stage {
     Over,
 }
 
-/// Serves until `shutdown` is done, and for `bounds.drain_wait` longer; answers in that time close
-/// their connections. Then it accepts no more connections, answers the requests in flight, and
-/// returns after `bounds.drain_timeout` at the latest.
+/// Serves until `shutdown` is done, and for `bounds.drain_wait` longer. Answers in that time close
+/// their connections. Then it accepts no more connections and answers the requests in flight. After
+/// `bounds.drain_timeout` it cuts off those that remain, and returns.
 pub async fn serve(
     listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,

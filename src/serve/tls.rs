@@ -22,7 +22,7 @@ use crate::seen::Seen;
 /// The interval at which the files are checked for a change.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// The time before the end of a certificate. Within it, each load warns of the end.
+/// The time before the end of a certificate in which each load warns of the end.
 const WARNED_BEFORE: Duration = Duration::from_hours(14 * 24);
 
 /// A time, in seconds since 1970, at which no certificate is valid: the times in certificates have
@@ -117,8 +117,8 @@ impl Tls {
         }
     }
 
-    /// Reloads about every second when the files changed, and on each `hangup`. Never
-    /// returns.
+    /// Checks the files about every second, and reloads them if they changed. Also reloads them on
+    /// each `hangup`. Never returns.
     pub async fn watch(self: Arc<Self>, mut hangup: Signal) {
         loop {
             let is_forced = tokio::select! {

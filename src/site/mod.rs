@@ -1,8 +1,8 @@
 //! The page for people, whose files are part of the program: nothing has to be installed.
 //!
 //! The files are in `page/`, exactly as they are sent; no step builds them. Each view has a folder
-//! there: `search/`, `bulk/`, `instrument/`, `reference/`; what several of them use is in `shared/`.
-//! Each file is compressed once, at the first request for it.
+//! there: `search/`, `bulk/`, `instrument/`, `reference/`. Several views use the files in
+//! `shared/`. Each file is compressed once, at the first request for it.
 
 use std::sync::OnceLock;
 

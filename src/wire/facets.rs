@@ -27,7 +27,7 @@ const FACETS_DEFAULT: [Facet; 4] = [
 pub(crate) struct FacetsRequest {
     pub(crate) question: FacetQuestion,
     pub(crate) limit: usize,
-    /// Whether the value of some property is one that no instrument has.
+    /// Whether a value is outside the set of its property, so that nothing is found.
     pub(crate) is_impossible: bool,
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Identifiers {
 }
 
 impl Identifiers {
-    /// As the settings say.
+    /// Shown, unless the settings hide them.
     pub(crate) fn of(settings: &Settings) -> Self {
         if settings.hide_identifiers { Self::Hidden } else { Self::Shown }
     }
@@ -73,7 +73,8 @@ fn is_null_where_unknown(sort: Sort) -> bool {
     matches!(sort, Sort::Number | Sort::Date | Sort::Flag)
 }
 
-/// Writes the answer of `GET /instruments/{figi}` for a FIGI that is found only in other rows.
+/// Writes the answer of `GET /instruments/{figi}` for a FIGI that is only the share class or
+/// composite of other rows.
 pub(crate) fn family(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
     out.extend_from_slice(b"{\"instrument\":null");
     end_with(out, rows, family);

@@ -34,25 +34,26 @@ pub(crate) struct JobFields<'a> {
     unknown: Option<Cow<'a, str>>,
 }
 
-/// The fault of an `idValue` that has not the form of its idType (contract 4.11).
+/// The fault of an `idValue` that does not have the form of its idType (contract 4.11).
 const INVALID_FORMAT: &str = "Invalid idValue format.";
 
 /// The two modes of reading the jobs of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadingMode {
-    /// Expects texts and integers as `idType` and `idValue`, as in nearly all bodies; any other
-    /// value there ends the reading with an error.
+    /// Expects texts and unsigned integers as `idType` and `idValue`, as in nearly all bodies; any
+    /// other value there ends the reading with an error.
     Quick,
     /// Accepts any JSON value anywhere, and keeps it raw.
     Exact,
 }
 
-/// The largest body that is read quickly, in bytes: memory may hold one of its long values three
-/// times. Larger bodies need permission from the operator; no value of them is copied.
+/// The largest body that is read quickly, in bytes: quick reading may hold a long value three times
+/// in memory. Larger bodies need permission from the operator; no long value of theirs is copied.
 const QUICK_BYTES_MAX: usize = 1 << 20;
 
 impl ReadingMode {
-    /// Reads a text of that length, first quickly if it is short enough, else exactly.
+    /// Reads a text of that length: quickly if it is short enough, and exactly if it is longer or
+    /// the quick reading fails.
     fn any<T>(bytes: usize, read: impl Fn(Self) -> serde_json::Result<T>) -> serde_json::Result<T> {
         if bytes > QUICK_BYTES_MAX {
             return read(Self::Exact);
@@ -71,8 +72,8 @@ enum Given<'a> {
     Raw(Raw<'a>),
 }
 
-/// Reads the jobs of a body, and passes each to `each` as soon as it is read. So only the results
-/// of `each` are kept.
+/// Reads the jobs of a body, and passes each to `each` as soon as it is read, so only the results
+/// of `each` are kept. If the quick reading fails, all jobs are read and passed again.
 ///
 /// # Errors
 /// - [`ApiError::BadRequest`] when the body is not JSON, or not an array (contract 2.7).
@@ -97,7 +98,7 @@ pub(crate) fn jobs<'a, T>(
     jobs.map_err(|_| ApiError::BadRequest)?.ok_or(ApiError::PayloadTooLarge)
 }
 
-/// Reads one job, as an element of the array.
+/// Reads a text as one job, like an element of the array.
 ///
 /// # Errors
 /// When the text is not JSON.
@@ -310,7 +311,8 @@ impl<'de> Deserialize<'de> for Given<'de> {
 }
 
 impl<'a> JobFields<'a> {
-    /// The lookup with the checked filters. `Some(None)` means that the job has no properties.
+    /// The lookup with the checked filters; `None` if no row can match. If the job has no
+    /// properties, `filters` holds `Some(None)`.
     fn lookup(
         &self,
         version: Version,

@@ -91,7 +91,8 @@ impl<'de> Visitor<'de> for Decoded {
 }
 
 /// The decimal digits of a JSON number that is an integer, in any notation (contract 5.3):
-/// `459200101` and `459200101.0` are equal. `None` for any other value.
+/// `459200101` and `459200101.0` are equal. `None` for any other value, and for a number that has
+/// an exponent and exceeds 2^53.
 pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     integer_of(raw.get())
 }

@@ -11,7 +11,7 @@
 //! | 16 Outside the contract | `suggest`, `facets`, `url_filters`, `instrument`, `about` |
 //! | 17 Lists | `list` |
 //!
-//! `json` reads and writes the common parts of all shapes, and `cell` the cells of CSV.
+//! `json` reads and writes the common parts of all shapes. `cell` writes the cells of CSV.
 //!
 //! A request is first read into a permissive shape. The check turns it into a question for
 //! `figdex_index`, whose types cannot hold an invalid question.
@@ -49,7 +49,8 @@ pub(crate) use self::search_result::SearchResult;
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
 pub(crate) use self::values::values;
 
-/// A fault of one field: the sentence for the caller. The answer has it inside a 200.
+/// A fault of one field: the sentence for the caller. Endpoints of the contract answer with it
+/// inside a 200; other routes answer with a 400, or inside the result of a job of a list.
 pub(crate) type Fault = Cow<'static, str>;
 
 /// The most characters of a member's name that a fault repeats: no member that exists has more.

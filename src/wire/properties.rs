@@ -26,7 +26,7 @@ pub(crate) struct Checked<T> {
     /// `no-match`, a value outside its set takes precedence over every other fault (contract 6.4).
     pub(crate) enums_hold: bool,
     /// The question, or the text for `error`. The question is `None` when no row can match, because
-    /// a value is outside its set.
+    /// all given values of a property are outside its set.
     pub(crate) question: Result<Option<T>, Fault>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Properties<'a> {
 }
 
 impl<'a> Properties<'a> {
-    /// Stores a member of the object if it is a property. Returns `false` if it is not.
+    /// Stores a member of the object. Returns `false` unless it is a property.
     pub(super) fn take(&mut self, name: &str, raw: Raw<'a>, version: Version) -> bool {
         let place = if let Some(property) = Property::from_name(name) {
             if property == Property::StateCode && !version.has_state_code() {

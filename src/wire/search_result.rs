@@ -24,7 +24,8 @@ pub(crate) enum SearchResult {
 }
 
 /// Writes the result, in the envelope of `--search-envelope`. The members are in the order of
-/// contract 8.4. Empty ones are left out, since clients branch on their presence.
+/// contract 8.4. `next` and `total` are left out when absent, since clients branch on their
+/// presence.
 pub(crate) fn write(
     out: &mut Vec<u8>,
     version: Version,

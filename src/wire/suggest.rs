@@ -21,7 +21,7 @@ const LIMIT_DEFAULT: usize = 10;
 pub(crate) struct SuggestRequest {
     pub(crate) suggest: Suggest,
     pub(crate) limit: usize,
-    /// Whether the value of some property is one that no instrument has.
+    /// Whether a value is outside the set of its property, so that nothing is found.
     pub(crate) is_impossible: bool,
 }
 

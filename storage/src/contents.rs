@@ -20,8 +20,8 @@ use crate::store::Store;
 /// The most bytes of the contents: a terabyte has 65,536 pieces, of 125 bytes each.
 const CONTENTS_BYTES_MAX: u64 = 10 << 20;
 
-/// The most pieces and files of a generation. About as many fit into the bytes above, so that an
-/// error can give the number.
+/// The most pieces and files of a generation. About as many pieces fit into the bytes above. So an
+/// error can give the number of pieces.
 const PIECES_MAX: usize = 80_000;
 const FILES_MAX: usize = 8 << 10;
 

@@ -13,10 +13,10 @@ pub enum Error {
     Unavailable {
         /// The object, with the address of the storage.
         place: String,
-        /// The fault, in the words of the storage.
+        /// The fault: the message of the storage, or that a deadline has passed.
         what: String,
     },
-    /// An object does not have the expected content.
+    /// An object does not have the expected content, or a local file cannot be read or written.
     #[error("{place}: {what}")]
     Damaged {
         /// The object, with the address of the storage.
@@ -37,7 +37,7 @@ pub enum Error {
         place: String,
         /// The number of its layout.
         found: u32,
-        /// The number that this version reads.
+        /// The number of the layout that this version reads.
         supported: u32,
     },
     /// The published generation is older than the one that is served.

@@ -86,7 +86,7 @@ pub struct Following {
     pub state: FollowState,
     /// The number of the published generation, if it is known.
     pub published: Option<u64>,
-    /// The time since when the copy is not known to be current; `None` while it is.
+    /// The time since which the copy may not be current; `None` while it is current.
     pub behind_since: Option<Instant>,
     /// The number of bytes fetched since the start.
     pub fetched_bytes: u64,
@@ -135,7 +135,8 @@ pub struct Replica {
     taken: Option<Pointer>,
     /// Whether a local generation with the published manifest counts as the published one.
     is_trusted: bool,
-    /// The pointer that was refused permanently, and the reason.
+    /// The last pointer that was refused, and the reason. Only a check with `is_asked` tries it
+    /// again.
     refused: Option<(Pointer, String)>,
     following: Arc<Mutex<Following>>,
     notes: Notes,
@@ -181,9 +182,9 @@ impl Replica {
         self.following.clone()
     }
 
-    /// Leaves a note in the storage about the served generation, when it has changed and every few
-    /// hours; not if nothing is published. This does not wait: the note is written in the
-    /// background, and a refused note stops nothing.
+    /// If something is published, leaves a note in the storage about the served generation: when
+    /// the generation has changed, and every few hours. This does not wait: the note is written in
+    /// the background, and a refused note stops nothing.
     pub fn note(&mut self, served: &Manifest) {
         if self.following.lock().published.is_some() {
             self.notes.leave(&self.store, served);
@@ -233,7 +234,7 @@ impl Replica {
         {
             let mut following = self.following.lock();
             following.published = Some(pointer.generation);
-            // Changed together, so that nobody reads that the copy has this generation.
+            // Both change together, so no reader sees the new number with the state `Current`.
             if self.taken.as_ref() != Some(&pointer) {
                 following.state = FollowState::Fetching;
                 following.behind_since.get_or_insert_with(Instant::now);
@@ -266,7 +267,7 @@ impl Replica {
         taken
     }
 
-    /// Fetches the generation that a pointer names into the copy.
+    /// Fetches into the copy the generation that a pointer names, unless the copy already has it.
     async fn take(&mut self, pointer: &Pointer) -> Result<Look> {
         let checksum = Some(pointer.contents_sha256);
         let described = Described::read(&self.store, pointer.name, checksum).await?;
@@ -303,8 +304,8 @@ impl Replica {
         Ok(Look::Taken(Copied { generation, fetched_bytes, reused_bytes }))
     }
 
-    /// Copies files that the copy already has into the folder. Returns the pieces that are still
-    /// missing, and the number of bytes that are there.
+    /// Copies local files with the same content into the folder of the new generation. Returns the
+    /// pieces that are still missing in this folder, and the number of bytes that it has.
     async fn missing(
         &self,
         described: &Described,

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! ADDRESS/CURRENT                               the pointer to the published generation
-//! ADDRESS/LEASE                                 who publishes, while somebody does
-//! ADDRESS/generation-000007-5f3c…/contents.json its manifest, and the pieces of each file
+//! ADDRESS/LEASE                                 the lease of a publisher, while it publishes
+//! ADDRESS/generation-000007-5f3c…/contents.json the generation's manifest, and each file's pieces
 //! ADDRESS/generation-000007-5f3c…/SHA256        a piece of a file, named by its checksum
-//! ADDRESS/replicas/figdex-0-5f3c0a9b.json       the note of a server: what it serves
+//! ADDRESS/replicas/figdex-0-5f3c0a9b.json       the note of a server: the generation it serves
 //! ```
 //! A file is divided into pieces of at most 16 MiB, so that memory is bounded, an interrupted
 //! publication continues where it stopped, and each piece is checked when it is read. All objects
@@ -44,9 +44,9 @@ pub(crate) struct Pointer {
     pub(crate) generation: u64,
     /// The name of the generation below the address.
     pub(crate) name: GenerationName,
-    /// The SHA-256 of its contents.
+    /// The SHA-256 of the generation's `contents.json`.
     pub(crate) contents_sha256: Checksum,
-    /// The number of the generation that was taken back to publish this one again.
+    /// The highest number of a generation that was taken back to publish this one again.
     pub(crate) rolled_back_from: Option<u64>,
 }
 

@@ -26,8 +26,8 @@ const DEAD: Duration = Duration::from_secs(20);
 /// another publisher takes over.
 const GIVEN_UP: Duration = Duration::from_secs(12);
 
-/// The time between writing the lease and reading it again. In this time, another publisher that
-/// also found no lease has written its own.
+/// The time between writing the lease and reading it again. By then, another publisher that also
+/// found no lease has written its own.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// The content of the lease.
@@ -53,7 +53,8 @@ impl Lease {
     /// Takes the lease. If another publisher holds it, watches whether that publisher is alive.
     ///
     /// # Errors
-    /// [`Error::Busy`] when the other publisher is alive, and errors of reading and writing.
+    /// [`Error::Busy`] when the other publisher is alive, [`Error::LeaseLost`] when the new lease
+    /// was removed, and errors of reading and writing.
     pub(crate) async fn take(store: &Store) -> Result<Self> {
         await_end_of_others(store).await?;
         let mut random = [0; 16];
@@ -93,7 +94,7 @@ impl Lease {
     }
 
     /// # Errors
-    /// [`Error::LeaseLost`] when this publisher could not renew it.
+    /// [`Error::LeaseLost`] when this publisher could not renew the lease, or no longer holds it.
     pub(crate) fn check(&self) -> Result<()> {
         match self.is_lost.load(Ordering::Relaxed) {
             true => Err(Error::LeaseLost),
@@ -154,7 +155,8 @@ impl Drop for Lease {
     }
 }
 
-/// Waits until no publisher holds the lease, or its holder is dead.
+/// Waits until no publisher holds the lease, or its holder is dead. [`Error::Busy`] if the holder
+/// changes the lease meanwhile.
 async fn await_end_of_others(store: &Store) -> Result<()> {
     let Some(first) = read(store).await? else { return Ok(()) };
     let start = Instant::now();

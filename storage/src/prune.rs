@@ -57,7 +57,7 @@ pub(crate) async fn prune(
         needed.extend(described.pieces().iter().map(|piece| piece.name));
     }
     let mut removed = Vec::new();
-    // The contents are removed first: without them it is not a generation.
+    // The contents are removed first: pieces without contents are not a generation.
     let mut gone: Vec<&Listed> = Vec::new();
     for object in &there {
         let is_young = now.saturating_sub(object.changed) < grace;
@@ -67,7 +67,7 @@ pub(crate) async fn prune(
                 gone.insert(0, object);
             }
             Some(Kind::Piece(piece)) if !kept.contains(&piece.generation) => {
-                // The publication was cut off, and may be attempted again.
+                // Without contents, the publication was cut off. It may be attempted again.
                 let is_leftover = !complete.contains_key(&piece.generation);
                 let stays = needed.contains(&piece) || is_leftover && is_young;
                 if !stays {

@@ -1,5 +1,6 @@
 //! Publishing to object storage: first the missing pieces, then the contents, then the pointer. If
-//! it ends before the pointer is written, nothing changes for servers that follow the storage.
+//! a publication ends before it writes the pointer, nothing changes for servers that follow the
+//! storage.
 
 use std::collections::HashMap;
 use std::fs::File;

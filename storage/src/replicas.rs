@@ -26,7 +26,7 @@ use crate::store::{Listed, Store};
 /// The time between two notes about the same generation.
 const PERIOD: Duration = Duration::from_secs(3 * 3600);
 
-/// The time after its last note after which a server may no longer exist.
+/// If the last note of a server is older than this, the server may no longer exist.
 const STALE_SECONDS: i64 = 2 * 24 * 3600;
 
 /// The age at which a publication removes a note.
@@ -106,7 +106,8 @@ fn published_at(manifest: &Manifest) -> Option<Time> {
 /// The notes of a server.
 pub(crate) struct Notes {
     name: ReplicaName,
-    /// The generation of the last note, its publication time, and the time since when it is served.
+    /// The generation of the last note, its publication time, and the time since which it is
+    /// served.
     served: Option<(u64, Option<Time>, Timestamp)>,
     begun: Option<Instant>,
     writing: Option<JoinHandle<()>>,
@@ -233,7 +234,7 @@ pub enum Said {
         /// The number of generations from the served one to the published one; `None` when the
         /// published one does not come after it, as after a rollback.
         generations_behind: Option<u64>,
-        /// The time since when this run of the server has served it.
+        /// The time since which this run of the server has served it.
         since: String,
         /// The version of the server.
         version: String,

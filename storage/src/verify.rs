@@ -14,11 +14,11 @@ use crate::store::Store;
 pub struct Overview {
     /// The manifest of the published generation.
     pub manifest: Manifest,
-    /// The number of the generation that was taken back, if there is one.
+    /// The highest number of a generation that was taken back, if there is one.
     pub rolled_back_from: Option<u64>,
     /// The numbers of all complete generations, ascending.
     pub generations: Vec<u64>,
-    /// The bytes of all objects of the index.
+    /// The bytes of the contents and the pieces of all generations.
     pub bytes: u64,
     /// The servers that follow the storage, from their notes.
     pub replicas: Replicas,
@@ -27,7 +27,7 @@ pub struct Overview {
 /// Reads the documents of a storage.
 ///
 /// # Errors
-/// [`Error::Nothing`] when nothing is published.
+/// [`Error::Nothing`] when nothing is published, and errors of reading.
 pub async fn overview(store: &Store) -> Result<Overview> {
     let (pointer, Described { manifest, .. }) = published(store).await?;
     let mut generations = Vec::new();
@@ -60,7 +60,7 @@ pub struct Verified {
 /// Reads every piece of the published generation, and compares it with its checksum.
 ///
 /// # Errors
-/// [`Error::Damaged`] for the first piece that differs, and [`Error::Nothing`].
+/// [`Error::Damaged`] for the first piece that differs, and the errors of [`overview`].
 pub async fn verify(store: &Store) -> Result<Verified> {
     let (_, described) = published(store).await?;
     let mut bytes = 0;

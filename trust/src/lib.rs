@@ -1,5 +1,5 @@
 //! The certificates that are trusted when a server is asked over TLS: those of a PEM file, or those
-//! of the system. An error is its reason, for people.
+//! of the system. Errors are texts for people.
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +27,7 @@ pub fn of_file(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     Ok(found)
 }
 
-/// The certificates of the system, at least one. A few of them may be unusable.
+/// The certificates of the system, at least one. Some of them may be unusable.
 ///
 /// # Errors
 /// When there are none.
@@ -40,10 +40,11 @@ pub fn of_system() -> Result<Vec<CertificateDer<'static>>, String> {
     Ok(found.certs)
 }
 
-/// The certificates of a file, all of which must be usable, or those of the system.
+/// The certificates of a file or, without a file, those of the system. All certificates of a file
+/// must be usable; unusable ones of the system are left out.
 ///
 /// # Errors
-/// When there are no certificates to trust.
+/// When there are no certificates to trust, or the file has an unusable one.
 pub fn roots(ca_file: Option<&Path>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     let Some(path) = ca_file else {

@@ -132,8 +132,8 @@ fn append(row: &mut Row, column: Column, suffix: &str) {
     row.set(column, value);
 }
 
-/// Replaces the name by its UTF-8 bytes read as Latin-1. A name without an accent gets one
-/// first.
+/// Replaces the name by its UTF-8 bytes read as Latin-1. A name in ASCII first gets an accent, if
+/// it has an `A`.
 fn mojibake(row: &mut Row) {
     let name = row.get(Column::Name);
     let name = if name.is_ascii() { name.replacen('A', "Á", 1) } else { name.to_owned() };

@@ -41,7 +41,7 @@ pub(crate) enum Security {
 pub(crate) const SECURITIES_MAX: u64 = 1 << (NUMBER_BITS - 3);
 
 impl Security {
-    /// The number of the security. No other security of any kind has the same.
+    /// The number of the security. No other security of any kind has the same number.
     fn number(self, issue: &Issue) -> u64 {
         debug_assert!(issue.ordinal < SECURITIES_MAX);
         scramble(issue.ordinal * 8 + self as u64, NUMBER_BITS, issue.seed)
@@ -53,8 +53,8 @@ impl Security {
     }
 }
 
-/// Fills the ISIN under the prefix `country` (ISO 3166, or XS for the
-/// international depositories), and the national number that is part of it.
+/// Fills the ISIN under the prefix `country` (ISO 3166, or XS for the international depositories).
+/// For some countries, also fills the national number that is part of the ISIN.
 pub(crate) fn fill(row: &mut Row, country: &str, security: Security, issue: &Issue) {
     let number = security.number(issue);
     let national = match country {

@@ -1,8 +1,9 @@
 //! The large issuers, whose shares are listed in the United States. Options are written on them,
 //! and they issue bonds.
 //!
-//! The number of an issuer determines it. The kinds that refer to it (an option to its underlying,
-//! a bond to its borrower) compute its ticker and name from the number, so nothing is stored.
+//! The seed and the number of an issuer determine its ticker and its names. The kinds that refer to
+//! an issuer (an option to its underlying, a bond to its borrower) compute them, so nothing is
+//! stored.
 
 use super::names;
 use super::rng::{Random, scramble};
@@ -50,8 +51,7 @@ impl Issuer {
         &self.ticker
     }
 
-    /// The name of the shares: a coined word whose consonants are the ticker, a trade and a legal
-    /// form.
+    /// The name of the shares: a coined word made from the ticker, a trade and a legal form.
     pub(crate) fn name(&self) -> String {
         let mut random = self.random();
         let (coined, trade) = (self.coined(&mut random), names::trade(&mut random));

@@ -8,8 +8,9 @@
 //!
 //! The same seed gives the same bytes, on every machine and in every release. A smaller dump is the
 //! beginning of a larger one, with the same mix of kinds. Memory does not grow with the dump. To
-//! achieve this, only the seed and the ordinal determine an *issue* (a share class, a stretch of an
-//! option chain, a bond). The next issue is of the kind that is furthest behind its proportion.
+//! achieve this, an *issue* (a share class, a stretch of an option chain, a bond) depends only on
+//! the seed, the mix, its kind and its ordinal. The next issue is of the kind that is furthest
+//! behind its proportion.
 //!
 //! Each kind has a file in `kinds/`, which writes the rows of one issue; `kinds/mod.rs` has the
 //! table of kinds.

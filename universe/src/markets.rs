@@ -122,8 +122,8 @@ pub(crate) const OPTION_VENUES: [Venue; 16] = [
 /// Germany with its regional exchanges, where many foreign shares are traded.
 pub(crate) const GERMANY: &Market = &HOME[5];
 
-/// Codes under which off-exchange trades are reported in Europe. A share has a row for each
-/// currency. The currency is part of the ticker.
+/// Codes under which off-exchange trades are reported in Europe. A share has rows for each
+/// currency. Except for US dollars, the currency is part of the ticker.
 pub(crate) const REPORTING: Market = Market {
     composite: "EO",
     venues: &[

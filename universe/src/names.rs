@@ -105,7 +105,8 @@ const FOREIGN: [&str; 16] = [
     "בנק הצפון",
 ];
 
-/// The name of a small company: a word of the vocabulary, its trade and its legal form.
+/// The name of a small company: a word of the vocabulary, usually with a trade, and the legal form.
+/// A place may come first. A few names are foreign instead.
 pub(crate) fn company(legal_form: &str, random: &mut Random) -> String {
     if random.one_in(300) {
         return cut(format!("{} {legal_form}", random.pick(&FOREIGN)));
@@ -133,7 +134,7 @@ pub(crate) fn with_suffix(name: &str, suffix: &str) -> String {
     cut_to(name, NAME_CHARS_MAX - suffix.len()).to_owned() + suffix
 }
 
-/// Cuts a name to the longest length.
+/// Cuts a name to at most [`NAME_CHARS_MAX`] characters.
 pub(crate) fn cut(name: String) -> String {
     cut_to(&name, NAME_CHARS_MAX).to_owned()
 }

@@ -18,9 +18,10 @@ pub(crate) struct Line {
     pub(crate) times: Vec<Option<Duration>>,
 }
 
-/// Lets every engine answer every question and compares the answers byte by byte. For questions by
-/// words the totals are compared too. For ranked answers, whose order differs between engines, only
-/// the number of rows is compared. Returns the mean number of rows that a question finds.
+/// Lets every engine that answers this kind answer every question, and compares the answers byte by
+/// byte. For questions by words the totals are compared too. For ranked answers, whose order
+/// differs between engines, only the number of rows is compared. Returns the mean number of rows
+/// that a question finds.
 ///
 /// # Errors
 /// When the answers of two engines differ.

@@ -1,10 +1,10 @@
 //! DuckDB, in the process of a small Python program (`duckdb.py`) that times its calls.
 //!
-//! Tables: the same two, in FIGI order and in the order of kind and value, so that DuckDB's minimum
-//! and maximum of each block narrow a search. Indexes were tried, but DuckDB did not use them for
-//! these questions. It answers no questions by words, because its full-text search is an extension
-//! outside of the package. It uses all cores, as by default. About half a millisecond of each time
-//! is Python's and the planner's.
+//! Tables: the same two as for the other peers, in FIGI order and in the order of kind and value.
+//! So DuckDB's minimum and maximum of each block narrow a search. Indexes were tried, but DuckDB
+//! did not use them for these questions. DuckDB answers no questions by words, because its
+//! full-text search is an extension outside of the package. It uses all cores, as by default.
+//! Python and the planner take about half a millisecond of each time.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

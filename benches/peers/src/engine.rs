@@ -1,4 +1,5 @@
-//! The interface of an engine, which answers each question with the same bytes as all others.
+//! The interface of an engine. All engines that support a question answer it with the same bytes,
+//! unless the rows are ranked.
 
 use std::time::{Duration, Instant};
 
@@ -28,12 +29,13 @@ pub(crate) trait Engine {
     /// The time of answering these questions one after the other.
     fn time(&mut self, questions: &[Question]) -> Result<Duration>;
 
-    /// Clears caches of earlier answers.
+    /// Clears caches of earlier answers, if the engine has any.
     fn forget(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Adds the index for the pair of properties of [`Kind::PairPage`].
+    /// Adds the index for the pair of properties of [`Kind::PairPage`], if the engine has such
+    /// indexes.
     fn index_pair(&mut self) -> Result<()> {
         Ok(())
     }
@@ -61,7 +63,7 @@ pub(crate) struct Built {
     pub(crate) bytes: u64,
 }
 
-/// An answer as bytes: rows of ten fields, or a number.
+/// An answer as bytes: rows of ten fields or of only the FIGI, or a number.
 #[derive(Default)]
 pub(crate) struct Answer {
     text: Vec<u8>,

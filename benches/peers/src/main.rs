@@ -5,10 +5,10 @@
 //! cargo run --profile dist -p figdex-peers
 //! ```
 //! Instruments are generated and built into a Figdex index, and the peers load its contents.
-//! Questions are drawn from the data (`survey.rs`). All engines answer each of them, and the answers
-//! are compared byte by byte: a difference ends the run. Then the engines are timed in turns, with
-//! questions that are asked only once (`compare.rs`), and the table compares the ratios with
-//! engine 13.11.
+//! Questions are drawn from the data (`survey.rs`). The engines answer each question of the kinds
+//! that they support. The answers are compared byte by byte, ranked ones only by the number of
+//! rows: a difference ends the run. Then the engines are timed in turns, with other questions in
+//! each round (`compare.rs`), and the table compares the ratios with engine 13.11.
 //!
 //! The head of each peer's file describes its setup and tuning: `sqlite.rs`, `postgresql.rs` with
 //! `server.rs`, and `duckdb.rs`. PostgreSQL comes from Debian's packages and DuckDB from PyPI; when

@@ -1,12 +1,13 @@
 //! A temporary PostgreSQL server from Debian's packages: in a temporary folder, with a socket there,
 //! removed at the end.
 //!
-//! PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`.
+//! PostgreSQL refuses to run as root. So if root runs this, the server runs as `postgres` or
+//! `nobody`.
 //!
-//! Tuning: a quarter of the memory for `shared_buffers`, and half of it assumed for the system's
-//! cache; memory to sort and to build indexes; no syncing and the smallest log; no compilation of
-//! statements (`jit`), and no vacuum during a measurement. Random pages are assumed to be about as
-//! cheap as sequential ones, which holds in memory.
+//! Tuning: a quarter of the memory for `shared_buffers`, and half of the memory assumed for the
+//! system's cache; memory to sort and to build indexes; no syncing and the smallest log; no
+//! compilation of statements (`jit`), and no vacuum during a measurement. Random pages are assumed
+//! to be about as cheap as sequential ones, which holds in memory.
 
 use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt as _, chown};

@@ -8,7 +8,7 @@ use crate::question::{MORE, PAGE_ROWS, Pair, Question};
 pub(crate) struct Words {
     /// The text after `FROM` for [`Question::First`]; it includes `instrument i`.
     pub(crate) first: &'static str,
-    /// The same for [`Question::Best`].
+    /// The text after `FROM` for [`Question::Best`]; it includes `instrument i`.
     pub(crate) best: &'static str,
     /// The whole statement for [`Question::CountWords`].
     pub(crate) count: &'static str,

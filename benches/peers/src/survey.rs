@@ -233,7 +233,7 @@ impl Counts {
     }
 }
 
-/// The words that consist of ASCII letters, in lower case.
+/// The words that consist of at least three ASCII letters, in lower case.
 fn plain_words(instrument: &Instrument) -> impl Iterator<Item = String> {
     let words = instrument.words().flat_map(str::split_whitespace);
     words.filter(|word| is_plain(word) && word.len() >= 3).map(str::to_ascii_lowercase)
@@ -252,9 +252,9 @@ fn increment(counts: &mut HashMap<String, u32>, key: &str) {
     }
 }
 
-/// Chooses `count` questions, spread evenly. Questions that are sorted by cost stay in that order, so
-/// that every round gets some of the expensive ones; others are shuffled, because neighbours are
-/// close together in the data.
+/// Chooses at most `count` questions, spread evenly. Questions that are sorted by cost stay in that
+/// order, so that every round gets some of the expensive ones. Other questions are shuffled,
+/// because neighbours are close together in the data.
 fn spread(kind: Kind, questions: &[Question], count: usize) -> Vec<Question> {
     /// A prime larger than any count here.
     const STRIDE: usize = 1_000_003;

@@ -65,7 +65,7 @@ fn questions(engines: &[Box<dyn Engine>], lines: &[Line]) -> Table {
     Table(table)
 }
 
-/// The bound of the ratio to this engine; `None` when it has none.
+/// The bound of the ratio of this engine's time to Figdex's; `None` when there is none.
 fn bound_of(engine: &str, [sqlite, postgresql]: [f64; 2]) -> Option<f64> {
     match engine {
         "SQLite" => Some(sqlite),

@@ -40,7 +40,8 @@ impl Figdex {
         Ok(Search { keywords: keywords.transpose()?, filters })
     }
 
-    /// The number of rows that have one of these identifiers, looked up together, which are read.
+    /// Looks up these identifiers together, and reads their rows. Returns the number of rows that
+    /// have a name, as all do.
     pub(super) fn lookups(&self, id_type: IdType, values: &[&str]) -> anyhow::Result<usize> {
         let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
         let mut lookups = Vec::new();
@@ -66,7 +67,7 @@ impl Figdex {
         Ok(page.hits.iter().map(|hit| self.catalogue.row(*hit).figi().to_u64()).collect())
     }
 
-    /// The number of rows on the first page, in the order in which a person would want them.
+    /// The number of rows on the first page of a search, the best rows first.
     pub(super) fn best(&self, search: &Search) -> anyhow::Result<usize> {
         let page = self.catalogue.search(search, None, PAGE, &self.meter)?.context(VERIFIED)?;
         Ok(page.hits.len())

@@ -36,7 +36,7 @@ const ALONE_TO_BUILD: f64 = 3.0;
 const COUNTING: Option<u8> = Some(6);
 const BUILDING: Option<u8> = Some(9);
 
-/// A turn repeats its work for this time, which is long for the clock's resolution.
+/// A turn repeats its work for this time, which is long compared with the clock's resolution.
 const TURN: Duration = Duration::from_millis(20);
 
 /// The number of identifiers that are looked up together.
@@ -66,7 +66,7 @@ fn build(rounds: usize, dump: &[u8], ours: &Path, theirs: &Path) -> anyhow::Resu
         Ok(())
     };
     let mut without = || tantivy::build(dump, theirs, Identifiers::None);
-    // The last one stays, to be asked.
+    // The last index with identifiers stays in the folder, because it answers the questions.
     let mut with = || tantivy::build(dump, theirs, Identifiers::Terms);
     let [parsing, build, without, with] =
         medians(rounds, [&mut parse, &mut publish, &mut without, &mut with])?;
@@ -129,7 +129,7 @@ fn ask(rounds: usize, question: &Question, ours: &Figdex, theirs: &Tantivy) -> a
     compare(&name("first page"), rounds, None, page_of_theirs, page)
 }
 
-/// Both sides must find the same.
+/// Checks that both sides find the same.
 fn same<T: Debug + PartialEq>(name: &str, theirs: T, ours: T) -> anyhow::Result<()> {
     ensure!(theirs == ours, "{name}: tantivy finds {theirs:?}, Figdex {ours:?}");
     Ok(())
@@ -171,7 +171,7 @@ fn medians<const N: usize>(
     Ok(times.map(|times| times[rounds / 2]))
 }
 
-/// Repeats the work for a while, and returns the time of once.
+/// Repeats the work for a while, and returns the mean time of one repetition.
 fn turn(side: &mut Side<'_>) -> anyhow::Result<Duration> {
     let started = Instant::now();
     let mut times = 0;

@@ -14,7 +14,7 @@ pub(super) const COUNTED: [Property; 4] =
 /// The number of rows that have each value of each property.
 pub(super) type Counts = BTreeMap<(&'static str, String), u64>;
 
-/// Rows with all these words and values, and a strike between these.
+/// A question for the rows with all these words and values, and a strike in this interval.
 pub(super) struct Question {
     pub(super) name: &'static str,
     pub(super) words: &'static str,

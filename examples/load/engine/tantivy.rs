@@ -167,7 +167,7 @@ impl Tantivy {
         Ok(Box::new(TermQuery::new(term, IndexRecordOption::Basic)))
     }
 
-    /// The number of rows that have one of these identifiers, one after the other.
+    /// Looks up these identifiers one after the other. Returns the number of rows.
     pub(super) fn lookups(&self, id_type: &str, values: &[&str]) -> anyhow::Result<usize> {
         let mut rows = 0;
         for value in values {

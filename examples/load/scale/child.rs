@@ -18,7 +18,7 @@ pub(crate) fn serve(index: &Path) -> anyhow::Result<()> {
     let host = Host::new()?;
     let served = host.serve(server::figdex(Catalogue::open(index)?))?;
     println!("{}", served.address);
-    // The program does the same while it already answers.
+    // The server program also does this while it already answers.
     Catalogue::open(index)?.warm()?;
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())

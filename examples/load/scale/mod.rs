@@ -1,11 +1,11 @@
 //! The cost of a larger index (engine 13.12), and a table of sizes.
 //!
-//! Each size is generated, built, measured and deleted before the next. It is served in a separate
-//! process, without a stamp and with one, since a stamp makes reading all bytes unnecessary (engine
-//! 10). Each time, the files are first dropped from memory, and then in memory. The last of these
-//! processes gets the requests. Each kind of request is first sent at a fixed rate, in an open
-//! loop, so that a slow answer also counts as latency of the requests delayed by it. Then it is
-//! sent at full load, to measure the cost of an answer.
+//! Each size is generated, built, measured and deleted before the next. It is served in separate
+//! processes, first without a stamp and then with one, since a stamp makes reading all bytes
+//! unnecessary (engine 10). Each time, one process starts on files that were dropped from memory,
+//! and the next on files in memory. The last process gets the requests. Each kind of request is
+//! first sent at a fixed rate, in an open loop, so that a slow answer also counts as latency of the
+//! requests delayed by it. Then the kind is sent at full load, to measure the cost of an answer.
 
 pub(crate) mod child;
 mod report;

@@ -2,9 +2,10 @@
 //!
 //! The server program is started as an operator starts it (`program.rs`), and gets mixed traffic at a
 //! fixed rate (`traffic.rs`). Meanwhile new generations are published and SIGHUP is sent. Every few
-//! seconds the program records memory and latencies, and for comparison the latencies of the floor
-//! (`server.rs`), which always answers the same bytes: when the machine slows down, so does the
-//! floor. At the end, `verdicts.rs` checks the measurements, and `plot.rs` draws them.
+//! seconds the server's memory and latencies are recorded. For comparison, so are the latencies of
+//! the floor (`server.rs`), which always answers the same bytes: when the machine slows down, so
+//! does the floor. At the end, `verdicts.rs` checks the measurements, and `plot.rs` draws them if a
+//! flag asks for it.
 
 mod plot;
 mod program;

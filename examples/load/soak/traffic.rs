@@ -40,7 +40,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Makes the requests of a kind, and checks their answers.
+    /// Makes the requests of a kind, and checks their answers if they must have status 200.
     pub(super) fn new(kind: &Kind, sample: &Sample, address: SocketAddr) -> anyhow::Result<Self> {
         let questions = Questions::new(&kind.ask, REQUESTS, sample, address)?;
         if kind.status == 200 {

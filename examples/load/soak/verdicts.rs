@@ -1,12 +1,12 @@
 //! The verdicts on a run: the conditions that a long-running server must fulfil.
 //!
-//! The beginning is left out, since caches are filling. Memory is judged by its Theil–Sen slope,
-//! which is the median of the slopes between all pairs of moments. Two generations are open during
-//! a swap, and do not change this slope. Latencies are judged by their percentiles over the first
-//! and the last third of the run. Each percentile is divided by that of the floor, because other
-//! work on the machine, at least the builds of the next generations, slows both. A third is long
-//! enough for a p99 of rare kinds of requests; in a single moment, the p99 would be the slowest
-//! answer.
+//! For memory and latencies, the beginning is left out, since caches are filling. Memory is judged
+//! by its Theil–Sen slope, which is the median of the slopes between all pairs of moments. Two
+//! generations are open during a swap, and do not change this slope. Latencies are judged by their
+//! percentiles over the first and the last third of the remaining time. Each percentile is divided
+//! by that of the floor, because other work on the machine, at least the builds of the next
+//! generations, slows both. A third is long enough for a p99 of rare kinds of requests. In a single
+//! moment, the p99 would be the slowest answer.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) struct Verdict {
     pub(super) holds: bool,
 }
 
-/// All verdicts over a run.
+/// All verdicts over a run. A short run has none on memory and latencies.
 pub(super) fn of(run: &Run) -> Vec<Verdict> {
     let mut verdicts = vec![statuses(run), unanswered(run), generations(run), ended(run)];
     if run.moments.last().is_none_or(|moment| moment.seconds < JUDGED_SECONDS) {

@@ -1,6 +1,6 @@
 //! The number of instruments that have a value in each column. The manifest of a generation keeps
-//! it, so that a build notices a column that a dump has lost without reading the previous
-//! generation.
+//! these numbers. So the next build notices that a dump has lost a column, and need not read the
+//! previous generation for this.
 
 use std::collections::BTreeMap;
 

@@ -58,7 +58,8 @@ impl Default for BuildOptions {
 /// The name of the folder [`Builder::scratch`], inside the folder of the generation.
 const SCRATCH: &str = "scratch";
 
-/// Builds one generation. When it is dropped before it is published, it removes its files.
+/// Builds one generation. A builder that is dropped before the generation is published removes the
+/// files of the generation.
 pub struct Builder {
     lock: BuildLock,
     number: u64,
@@ -77,7 +78,8 @@ impl Builder {
     /// Begins a generation in the folder `index`, which is created if needed.
     ///
     /// # Errors
-    /// [`Error::Locked`] while another build is running, and [`Error::Io`].
+    /// The errors of [`BuildLock::acquire`], such as [`Error::Locked`] while another build is
+    /// running, and of [`Builder::begin`].
     pub fn create(index: &Path, options: BuildOptions) -> Result<Self> {
         Self::begin(BuildLock::acquire(index)?, options)
     }
@@ -86,7 +88,8 @@ impl Builder {
     /// builds out while it reads its inputs.
     ///
     /// # Errors
-    /// [`Error::Io`] when the folder of the generation cannot be created.
+    /// [`Error::Io`] when the folder of the index cannot be read, or the folder of the generation
+    /// cannot be created.
     pub fn begin(lock: BuildLock, options: BuildOptions) -> Result<Self> {
         let (number, path) = lock.next_generation()?;
         Ok(Self {
@@ -104,7 +107,8 @@ impl Builder {
         })
     }
 
-    /// A folder for the caller's temporary files. The end of the build removes it.
+    /// The path of a folder that the caller may create for temporary files. The end of the build
+    /// removes it.
     pub fn scratch(&self) -> PathBuf {
         self.path.join(SCRATCH)
     }
@@ -128,8 +132,8 @@ impl Builder {
     /// Adds the next instrument.
     ///
     /// # Errors
-    /// [`Error::Order`] unless its FIGI is larger than the last one, [`Error::TooManyValues`], and the
-    /// errors of writing a part.
+    /// [`Error::Order`] when the FIGI is not larger than that of the last instrument,
+    /// [`Error::TooManyValues`], and the errors of writing a part.
     pub fn add(&mut self, instrument: Instrument) -> Result<()> {
         if let Some(last) = self.last
             && last >= instrument.figi
@@ -156,8 +160,8 @@ impl Builder {
         Ok(())
     }
 
-    /// The number of instruments that were added so far with a value in each column, by the name of
-    /// the column in a dump, without empty columns.
+    /// For each column, by its name in a dump: the number of instruments added so far that have a
+    /// value in this column. Empty columns are left out.
     pub fn filled(&self) -> BTreeMap<String, u64> {
         self.filled.counts()
     }
@@ -170,8 +174,8 @@ impl Builder {
         self.finish(sources)?.publish()
     }
 
-    /// Finishes the generation, and opens and verifies it as a reader would. `sources` are the dumps,
-    /// for the manifest.
+    /// Finishes the generation, opens it as a reader would, and verifies it. `sources` are the
+    /// dumps, for the manifest.
     ///
     /// # Errors
     /// [`Error::Empty`] when no instrument was added, [`Error::HashSeed`], and the errors of

@@ -1,4 +1,4 @@
-//! Writing one part: the segment and its companions, each on a separate thread.
+//! Writing one part: the segment, and its companions in groups, each group on a separate thread.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,8 +122,11 @@ impl PartWriter {
         self.count
     }
 
-    /// Adds the next instrument in FIGI order. Returns `false` when a thread has failed: then
-    /// [`PartWriter::finish`] returns its error.
+    /// Adds the next instrument in FIGI order. Returns `false` when the thread of a companion has
+    /// failed: then [`PartWriter::finish`] returns the error of that thread.
+    ///
+    /// # Errors
+    /// When a thread of the segment has failed.
     pub(crate) fn add(&mut self, instrument: Instrument) -> Result<bool> {
         self.count += 1;
         self.first = self.first.or(Some(instrument.figi));
@@ -136,7 +139,7 @@ impl PartWriter {
     /// list of files follow when all parts are written: see [`complete`].
     ///
     /// # Errors
-    /// The first error of any thread.
+    /// The error of a thread that has failed, or of finishing a file of the part.
     pub(crate) fn finish(mut self, folder: PartFolder) -> Result<PartEntry> {
         self.send()?;
         let Self { path, mut segment, rows, identifiers, extras, filters, .. } = self;
@@ -200,8 +203,9 @@ impl PartWriter {
     }
 }
 
-/// Ranks the rows of all parts, writes the beginnings, and fills in the files of each entry. When
-/// there are too many different importances, returns the significant bits that are kept of each.
+/// Ranks the rows of all parts, writes the beginnings, and fills in the files of each entry. If
+/// there are too many different importances, they are shortened: then this returns the number of
+/// significant bits that each keeps.
 pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<Option<u32>> {
     let paths: Vec<PathBuf> = parts.iter().map(|part| part.path(generation)).collect();
     let securities = Securities::of_parts(&paths)?;
@@ -214,7 +218,8 @@ pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<Opt
     Ok(securities.importance_bits())
 }
 
-/// The entry of every file in a part's folder, sorted by name. Each file is synced.
+/// The entry of every file in a part's folder, sorted by name. Syncs each file. Removes tantivy's
+/// lock files, which get no entry.
 fn describe(part: &Path) -> Result<Vec<FileEntry>> {
     // tantivy makes some files readable by their owner only, but the server may run as a different
     // user than the builder. So all get the permissions of our own files.

@@ -1,5 +1,6 @@
-//! The values of the enum-like properties that a build has met. The manifest lists them all, so that
-//! there is room for some thousand: many more come from a column that is not that of a property.
+//! The values of the enum-like properties that a generation allows. The manifest lists them all, so
+//! it has room for some thousand. More values than that come from a column that is not the column
+//! of a property.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ const SIGNS_AROUND: usize = 4;
 #[derive(Default)]
 pub(super) struct PropertyValues {
     of_properties: [BTreeSet<String>; Property::COUNT],
-    /// The bytes and the signs that they take in the manifest.
+    /// The bytes that all values take in the manifest; `signs` counts their signs there.
     bytes: usize,
     signs: usize,
 }
@@ -40,8 +41,8 @@ impl PropertyValues {
         }
     }
 
-    /// The error of a manifest that is too large: that there are too many values, if they take most
-    /// of it.
+    /// If the manifest is too large and the values take more than half of its room, the error that
+    /// there are too many values. Any other error stays as it is.
     pub(super) fn blamed(&self, error: Error) -> Error {
         let is_most = self.bytes > MANIFEST_BYTES_MAX / 2 || self.signs > SIGNS_MAX / 2;
         match error {

@@ -48,8 +48,8 @@ impl CachedQuestion for Search {
     }
 }
 
-/// A text and a limit; the answer is at most that many suggestions. People often type the same
-/// letters.
+/// A text with its filters, and a limit; the answer is at most this many suggestions. People often
+/// type the same letters.
 impl CachedQuestion for (Suggest, usize) {
     type Answer = Vec<Suggestion>;
 

@@ -28,16 +28,16 @@ pub struct Facets {
     pub counts: Vec<FacetCounts>,
 }
 
-/// The values of one facet. A row has at most one of them. Only [`FacetCounts::new`] makes this
-/// type, so that its counts are consistent wherever they come from.
+/// The counts of the values of one facet. A row has at most one value of a facet. Other crates
+/// create this type only by [`FacetCounts::new`], so that counts from any source are consistent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FacetCounts {
     /// The property, or the level.
     pub facet: Facet,
-    /// The place of each value that a matching row has, for [`Facet::value`], with the number of
-    /// rows that have it. The most frequent values come first; equally frequent ones are in the
-    /// order of the vocabulary.
+    /// Each value that a matching row has, as its place for [`Facet::value`], with the number of
+    /// matching rows that have the value. The most frequent values come first; equally frequent
+    /// values are in the order of the vocabulary.
     pub values: Vec<(u32, u64)>,
     /// The number of matching rows that have no value.
     pub without: u64,

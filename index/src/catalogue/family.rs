@@ -12,21 +12,20 @@ use crate::part::Part;
 use crate::part::identifiers::KeyKind;
 use crate::search::{Hit, RowSource};
 
-/// The largest number of rows of a family that is returned: more than a person reads, and little
-/// to write.
+/// The most rows of a family that are returned: more than a person reads, and few to write.
 pub const FAMILY_ROWS_MAX: usize = 1_000;
 
 /// The number of the best-ranked rows of a part in which an example is looked for.
 const EXAMPLES_READ: u32 = 1_000;
 
-/// The rows of one share class or, for an instrument without one, of one composite.
+/// The rows that have the share class or the composite of an instrument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Family {
     /// The share class of the instrument that was asked for, if it has one.
     pub share_class_figi: Option<Figi>,
-    /// The composites, ordered by exchange code, then by FIGI. People look for a code. An order by
-    /// the number of venues, or by a guess at the home market, would change with the data from day
-    /// to day.
+    /// The composites, ordered by exchange code, then by FIGI; the rows without a composite come
+    /// last. People look for a code. An order by the number of venues, or by a guess at the home
+    /// market, would change with the data from day to day.
     pub composites: Vec<Branch>,
     /// Whether rows are missing because there are more than [`FAMILY_ROWS_MAX`].
     pub is_truncated: bool,
@@ -50,7 +49,8 @@ impl Catalogue {
         parts.find_map(|(part, of)| Some(Hit { part, doc: of.rows.find(figi)? }))
     }
 
-    /// The first row, in FIGI order, whose share class or composite has this FIGI.
+    /// The first row, in FIGI order, whose share class has this FIGI. If there is none, the first
+    /// row whose composite has this FIGI.
     pub fn find_kin(&self, figi: Figi) -> Option<Hit> {
         let values = [IdValue::share_class(figi), IdValue::composite(figi)];
         values.into_iter().find_map(|value| {
@@ -79,7 +79,9 @@ impl Catalogue {
         Some(best.1)
     }
 
-    /// The instrument of a row as it was added to the index, with its identifiers.
+    /// The instrument of a row as it was added to the index, with its identifiers. Only its
+    /// importance may be shortened
+    /// ([`Manifest::importance_bits`](crate::Manifest::importance_bits)).
     ///
     /// # Errors
     /// [`Error::Damaged`] when a file was changed after it was written.
@@ -109,8 +111,8 @@ impl Catalogue {
         Family::of(self, hit, kin, is_truncated)
     }
 
-    /// The rows of the share class and the composite of a row, in FIGI order, and whether there
-    /// are more of them. The row itself is one of them.
+    /// The rows of the share class and the composite of a row, in FIGI order, and whether there are
+    /// more than the [`FAMILY_ROWS_MAX`] that are returned. The row itself is always returned.
     fn kin(&self, hit: Hit) -> (Vec<Hit>, bool) {
         let row = self.row(hit);
         let composite = row.composite_figi().unwrap_or(row.figi());

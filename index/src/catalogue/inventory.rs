@@ -15,8 +15,8 @@ use crate::part::rows::{Field, Row};
 pub struct Inventory {
     /// The number of instruments that have each value of each property.
     pub values: BTreeMap<Property, BTreeMap<String, u64>>,
-    /// The number of instruments that have each attribute, property and identifier, by their names
-    /// in a request.
+    /// For the FIGI, each attribute, each property and each idType: its name in a request, and the
+    /// number of instruments that have it.
     pub filled: Vec<(&'static str, u64)>,
 }
 
@@ -28,7 +28,7 @@ impl Catalogue {
     /// When a file is damaged.
     pub fn inventory(&self) -> Result<Inventory> {
         let values = Property::ALL.map(|property| (property, self.counted_values(property)));
-        // The fields of a result row are counted there, since the extras do not have them.
+        // An attribute that is a field of a result row is counted in the row: the extras lack it.
         let in_row = Attribute::ALL.iter().map(|attribute| Field::from_name(attribute.name()));
         let attributes: Vec<_> = Attribute::ALL.iter().copied().zip(in_row).collect();
         let mut of_attributes = [0; Attribute::ALL.len()];

@@ -14,8 +14,8 @@ use crate::query::{Filters, Lookup};
 use crate::search::conditions::Conditions;
 use crate::search::{Hit, TooManyHits};
 
-/// The rows that carry the identifiers of several lookups. Their filters are verified by
-/// [`Located::find`].
+/// The rows that carry the identifiers of some lookups. [`Located::find`] applies the filters of
+/// each lookup to its rows.
 pub struct Located<'a> {
     catalogue: &'a Catalogue,
     lookups: &'a [Lookup<'a>],
@@ -73,8 +73,8 @@ impl<'a> Located<'a> {
     /// Appends the rows that match the lookup at `place`, in FIGI order.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more work than the meter allows; [`TooManyHits`] when more
-    /// than `hits_max` rows match. In both cases none is appended.
+    /// [`TakesMore`] when that takes more work than the meter allows: some rows may have been
+    /// appended then. [`TooManyHits`] when more than `hits_max` rows match: then none is appended.
     ///
     /// # Panics
     /// When there is no lookup at `place`.
@@ -124,7 +124,7 @@ impl<'a> Located<'a> {
 /// The units of work of finding the list of an identifier in a part.
 const LOCATE_UNITS: u64 = 12;
 
-/// Appends the rows of one part that carry the identifier of each lookup.
+/// Appends, for each lookup, the rows of one part that carry its identifier.
 fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings<'a>>) {
     let first = located.len();
     let in_directory = lookups.iter().map(|lookup| {

@@ -99,17 +99,19 @@ impl Catalogue {
     }
 
     /// Reads all files from the disk and compares them with their checksums, to find bytes that
-    /// have decayed there since. After each piece, `goes_on` gets the number of bytes read; it may
-    /// wait, and ends the scrub by returning `false`. Returns whether all files were read.
+    /// have decayed since the catalogue was opened. After each piece, `goes_on` gets the number of
+    /// bytes of the piece; it may wait, and ends the check by returning `false`. Returns whether
+    /// all files were read.
     ///
     /// # Errors
-    /// [`crate::Error::Damaged`] for the first file that differs, and when one cannot be read.
+    /// [`crate::Error::Damaged`] for the first file that differs, and [`crate::Error::Io`] when a
+    /// file cannot be read.
     pub fn recheck(&self, goes_on: impl FnMut(usize) -> bool) -> Result<bool> {
         self.generation.recheck(goes_on)
     }
 
-    /// Opens the generation in the index folder that comes last before this one, after reading all
-    /// of its bytes. A server falls back to it when a file of this one is damaged.
+    /// Opens the last generation before this one that is still in the index folder, and reads all
+    /// of its bytes. A server falls back to it when a file of this generation is damaged.
     ///
     /// # Errors
     /// [`crate::Error::NothingBefore`] when there is none, and the errors of
@@ -126,8 +128,9 @@ impl Catalogue {
         Ok(Self { generation, publication, totals, suggested, facets })
     }
 
-    /// The publication that the catalogue was opened from. Another one in the index folder means
-    /// that a new generation was published since.
+    /// The publication that the catalogue was opened from. If the index folder has another one, a
+    /// generation was published since then, or this catalogue was opened by
+    /// [`Catalogue::open_before`].
     pub fn publication(&self) -> &Publication {
         &self.publication
     }
@@ -282,7 +285,7 @@ impl Catalogue {
     /// The securities that a text may mean, one row each, the likeliest first (contract 16.1);
     /// `None` when that takes more work than the meter allows. Then `begun` keeps the finished
     /// work: call this method of the same catalogue again, with the same question and `begun`, to
-    /// continue. Suggestions are cached.
+    /// continue. The suggestions for a short text are cached.
     ///
     /// # Errors
     /// When a file of the index cannot be read, because it was changed after it was opened.
@@ -373,7 +376,7 @@ impl RowSource for Catalogue {
     }
 
     /// Touches the memory that the rows are read from, so that the processor loads it for many rows
-    /// at once. This pays off from several hits on.
+    /// at once. For a single row this saves nothing.
     fn read_ahead(&self, hits: &[Hit]) {
         for (number, part) in (0..).zip(&self.generation.parts) {
             let own = hits.iter().filter(|hit| hit.part == number);

@@ -15,7 +15,7 @@ use crate::resolve::resolution::{Resolution, ResolveBounds};
 use crate::resolve::resolver::{Readings, Resolver};
 use crate::search::Hit;
 
-/// A row, as the policy asks about it.
+/// A found row, which answers the questions of the policy.
 #[derive(Clone, Copy)]
 struct Found<'a> {
     part: &'a Part,
@@ -47,7 +47,7 @@ impl Candidate for Found<'_> {
 
 /// The number of identifiers that are looked up together with their corrections: enough that their
 /// memory reads overlap (engine 4), and few enough that a long list holds few lookups at a time.
-/// One identifier may have ten readings, and each reading twelve corrections.
+/// One identifier may have up to twelve readings, and each reading up to twelve corrections.
 const QUESTIONS_AT_ONCE: usize = 256;
 
 impl Catalogue {

@@ -1,5 +1,6 @@
 //! Reads an index back: every instrument as it was added, in FIGI order. Checks that each
-//! instrument is found by all of its identifiers and values.
+//! instrument is found by its identifiers and values; an identifier of many instruments is only
+//! counted.
 
 use super::Catalogue;
 use crate::error::{Error, Result};
@@ -12,12 +13,13 @@ use crate::part::ranks::Securities;
 use crate::part::ranks::rank::Facts;
 use crate::part::segment::columns::Columns;
 
-/// The most DocIds of a key that are searched for the DocId of the instrument. For keys with more,
-/// only the total number of DocIds is checked.
+/// The most DocIds of a key that are searched for the DocId of the instrument. A key with more
+/// DocIds is not searched: only the number of DocIds of all keys together is checked.
 const COMPARED_POSTINGS_MAX: usize = 64;
 
 impl Catalogue {
-    /// Calls `each` with every instrument as it was added, in FIGI order.
+    /// Calls `each` with every instrument as it was added, in FIGI order. Only its importance may
+    /// be shortened ([`Manifest::importance_bits`](crate::Manifest::importance_bits)).
     ///
     /// # Errors
     /// The first error of `each`, or [`Error::Damaged`].
@@ -36,9 +38,10 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Checks more than opening does: that FIGIs ascend, that every instrument is found by each of
-    /// its identifiers, that there are no other identifiers, and that all files of a part describe
-    /// the same instruments.
+    /// Checks more than opening does: that FIGIs ascend, that each identifier finds its instrument,
+    /// that there are no other identifiers, and that bitmaps, numbers, ranks and fast fields agree
+    /// with the fields of each instrument. For an identifier of many instruments, only the number
+    /// of DocIds is checked. Words and beginnings are not compared with the instruments.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction that is found.
@@ -90,8 +93,9 @@ impl Catalogue {
     }
 }
 
-/// Checks that all files of a part agree on the instrument at a DocId. Returns the number of keys
-/// that the instrument has in the directory, or the contradiction.
+/// Checks that the bitmaps, numbers, fast fields and identifiers of a part agree with the
+/// instrument at a DocId. Returns the number of keys that the instrument has in the directory, or
+/// the contradiction.
 fn agree(
     part: &Part,
     columns: &Columns,

@@ -29,31 +29,32 @@ use crate::words::squeeze;
 /// - `Named`: it is the document that [`Clauses::named`] returns;
 /// - `Exact`: it has a key of `exact`, or one of `by_symbol` when `symbols_are_exact`;
 /// - `Joined`: it has a key of `by_symbol`;
-/// - `Elsewhere`: it has a term of `elsewhere` in its description or an alias;
+/// - `Elsewhere`: it has a term of `elsewhere`, but only in its description or an alias;
 /// - `OfKind`: its rank is in one of the ranges of `kinds`;
 /// - `Words`: any other match.
 ///
 /// Within a tier the smaller rank comes first, then the smaller FIGI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clauses {
-    /// The keys that make the whole text a number of a document. One of them is enough.
+    /// The keys of the whole text as a number, such as an ISIN. A document with one of them has it.
     pub by_number: Vec<String>,
     /// The FIGI, when the whole text is one.
     pub figi: Option<Figi>,
-    /// The keys that make the whole text a symbol of a document. One of them is enough.
+    /// The keys of the whole text as a symbol. A document with one of them has this symbol.
     pub by_symbol: Vec<String>,
     /// Whether a document with one of the `by_symbol` keys is an exact match.
     pub symbols_are_exact: bool,
-    /// The keys that make a document an exact match; one of them is enough. The whole text is the
-    /// ticker or the name, or the text before an exchange code is; the document must then have that
-    /// code.
+    /// The keys that make a document an exact match; one of them is enough. They are the keys of
+    /// the whole text as a ticker or a name. If the last word may be an exchange code, there are
+    /// also the keys of the text before it; the document must then have that code.
     pub exact: Vec<(Vec<String>, Option<Known>)>,
     /// The words of each alternative, and the exchange code that the document must then have.
     pub alternatives: Vec<(Vec<WordTerms>, Option<Known>)>,
     /// The terms of the text's words. A document that has one of them only in its description or an
     /// alias is of the tier `Elsewhere`.
     pub elsewhere: Vec<String>,
-    /// The ranges of ranks (end excluded) of the kinds that a word of the text names.
+    /// The ranges of ranks (end excluded) of the kinds that words of the text name. Empty when the
+    /// text has only one word.
     pub kinds: Vec<(u64, u64)>,
     /// The ranges of ranks (end excluded) of the best listings of shares and of receipts, when the
     /// text is a word that may name a company (contract 10.9). See [`Clauses::named`].
@@ -76,7 +77,7 @@ pub struct ExactRanks {
     pub score: u32,
 }
 
-/// The ways in which a document may hold a word: all terms of one of these lists.
+/// The ways in which a document may hold a word: it has all terms of one of these lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordTerms(pub Vec<Vec<String>>);
 
@@ -171,7 +172,7 @@ impl WordTerms {
     }
 }
 
-/// The kinds of companies that a word may name.
+/// The kinds of instruments that a word may mean when it names a company.
 const COMPANIES: [Kind; 2] = [Kind::Share, Kind::Receipt];
 
 /// The range of ranks (end excluded) of the best listings of a kind.

@@ -1,5 +1,5 @@
-//! Instruments as documents of another search engine, and searches as conditions on such
-//! documents. An engine that can compare whole words, without knowing how a text is cut into them,
+//! Instruments as documents of another search engine, and searches as conditions on such documents.
+//! The engine only has to compare whole words, and need not know how a text is cut into words. It
 //! finds the same rows in the same order as a [`Catalogue`](crate::Catalogue).
 //!
 //! A document has the terms, keys and ranks that a part of an index has for the row. `stored` is
@@ -51,7 +51,8 @@ pub struct Document {
     pub rank: u64,
     /// The ordinal of its importance, 0 for none; larger ones are more important.
     pub importance: u16,
-    /// The part of the rank that orders rows of one kind; smaller scores are better.
+    /// The last part of the rank. It orders rows that are equal in all other parts; smaller scores
+    /// are better.
     pub score: u32,
     /// The bytes that [`Stored::read`] takes.
     pub stored: Vec<u8>,
@@ -122,13 +123,13 @@ pub fn id_key(value: &IdValue<'_>) -> String {
     key(KeyKind::Id(value.id_type()), value.as_str())
 }
 
-/// A key as a text: the number of its kind, and its value.
+/// A key as a text: the number of its kind and its value, or a hash if that is too long.
 fn key(kind: KeyKind, text: &str) -> String {
     bounded_term(&format!("{}:{text}", kind.code()))
 }
 
-/// The text itself, or a hash if the text is too long. No text equals a hash: neither a term nor a
-/// key begins with the first sign of a hash.
+/// The text itself, or a hash if the text is too long. A hash begins with `#`, which no term and no
+/// key begins with, so no text equals a hash.
 pub fn bounded_term(text: &str) -> String {
     match text.len() <= TERM_BYTES_MAX {
         true => text.to_owned(),

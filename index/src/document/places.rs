@@ -10,8 +10,8 @@ use crate::search::best::Tier;
 /// The distinct importances of a generation, which convert ranks to places and back.
 pub struct Places(Importances<Vec<u8>>);
 
-/// The start of a page. The documents before it are those of earlier tiers; in this tier, those of
-/// smaller ranks; at this rank, those up to a FIGI.
+/// The start of a page. Earlier pages have the documents of earlier tiers, those of this tier with
+/// smaller ranks, and those of this tier and rank up to and including the FIGI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct After {
     /// The number of the tier in [`Tier::ALL`]. A forged cursor may have a larger number.

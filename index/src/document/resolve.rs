@@ -29,8 +29,8 @@ pub struct CorrectionLookups {
     corrections: Corrections,
 }
 
-/// Units of work of an identifier, and of each row that it found, besides those of its decision. A
-/// row is decoded when a step asks for its values.
+/// Units of work: for each identifier, in addition to its decision, and for each row that it found.
+/// A row is decoded when a step asks for its values.
 const DECIDE_UNITS: u64 = 20;
 const DECODE_UNITS: u64 = 100;
 
@@ -49,13 +49,13 @@ impl<'a, 'q> ReadingLookups<'a, 'q> {
         self.questions.iter().flat_map(|question| &question.lookups)
     }
 
-    /// The most rows that must be fetched for a lookup. When a lookup finds more, none must be
-    /// fetched.
+    /// The most rows that must be fetched for a lookup. If a lookup finds more rows than this, none
+    /// of them is needed.
     pub fn fetched_max(&self) -> usize {
         self.bounds.identifier_rows_max.min(self.bounds.rows_max)
     }
 
-    /// The most rows of all lookups together that must be fetched.
+    /// The most rows that must be fetched for all lookups together.
     pub fn fetched_max_in_all(&self) -> usize {
         self.bounds.rows_max
     }
@@ -123,7 +123,7 @@ impl CorrectionLookups {
     }
 }
 
-/// A fetched row, as the policy asks about it.
+/// A fetched row, which answers the questions of the policy.
 struct FetchedRow<'a> {
     hit: Hit,
     stored: &'a Stored,

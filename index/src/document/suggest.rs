@@ -46,13 +46,13 @@ pub struct TypedWord<'a> {
     pub equivalents: &'a [&'static str],
     /// The word, folded, without punctuation.
     pub text: &'a str,
-    /// Whether a term may begin with the text, too.
+    /// Whether a document also holds the word by a term that begins with the text.
     pub is_beginning: bool,
     /// Whether the text is so short that many terms begin with it. Then only a term of the ticker
     /// or the name fits.
     pub is_short: bool,
-    /// The most typos by which a term may differ from the text; when `is_beginning`, by which the
-    /// beginning of a term may. A typo is a missing, extra or wrong letter, or a swap of two
+    /// The most typos by which a term may differ from the text. If `is_beginning`, the beginning of
+    /// a term may differ by as many. A typo is a missing, extra or wrong letter, or a swap of two
     /// neighbours.
     pub typos: usize,
     /// Whether only the terms of the ticker and the name count, not those of the description and
@@ -94,8 +94,8 @@ impl<'a> Guesses<'a> {
         Self { question, vocabulary, words, stage: Stage::Whole }
     }
 
-    /// The words whose existence [`Guesses::next`] may check. The flag of each says whether terms
-    /// that begin with the word count.
+    /// The words for which [`Guesses::next`] may ask whether any document holds them. The flag of
+    /// each says whether a term that begins with the word also counts.
     pub fn asked(&self) -> impl Iterator<Item = (&str, bool)> {
         self.words.iter().flat_map(|word| {
             let text = &*word.word.squeezed;
@@ -109,7 +109,7 @@ impl<'a> Guesses<'a> {
     /// words of [`Guesses::asked`].
     ///
     /// For each interpretation, the first [`Interpretation::ROWS_MAX`] documents by rank and FIGI
-    /// that pass the filters are enough.
+    /// that pass the filters and fit are enough.
     pub fn next(
         &mut self,
         found: usize,
@@ -129,8 +129,8 @@ impl<'a> Guesses<'a> {
 }
 
 impl Interpretation {
-    /// The most documents, first by rank, that are examined for an interpretation, and for the keys
-    /// of a whole text.
+    /// The most documents that are wanted for an interpretation, or for the keys of a whole text:
+    /// the first ones by rank that fit.
     pub const ROWS_MAX: usize = READ_MAX;
 
     /// The most documents, first by rank, in which to look for those that fit. It is larger when a
@@ -155,11 +155,10 @@ impl Interpretation {
         })
     }
 
-    /// The longest word, when all words are short beginnings. Then look only for documents that
-    /// have it among their [`beginnings`](crate::Document::beginnings) and that hold the other
-    /// words. If it is the only word, look also for documents with one of its terms or equivalents;
-    /// and for documents with a term that begins with it, if there are filters or if no document
-    /// has the beginning.
+    /// The longest word, when all words are short beginnings. Then a document must have it among
+    /// its [`beginnings`](crate::Document::beginnings) and hold the other words. If it is the only
+    /// word, one of its terms or equivalents is enough, too. If in addition there are filters, or
+    /// no document has the beginning, a term that begins with the word is also enough.
     pub fn beginning(&self) -> Option<&str> {
         match self.words.iter().all(is_short) {
             true => longest(&self.words),
@@ -202,7 +201,7 @@ impl<'a> Candidates<'a> {
         self.fits.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no candidates.
     pub fn is_empty(&self) -> bool {
         self.fits.is_empty()
     }

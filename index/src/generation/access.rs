@@ -54,10 +54,11 @@ impl Access {
         self.mode | 0o700
     }
 
-    /// Gives a new file the group and the access of the folder, and as root its owner.
+    /// Gives a new file the group and the access of the index folder. If root runs this program,
+    /// also the owner of the folder.
     ///
     /// # Errors
-    /// When the system refuses the mode.
+    /// When the system refuses the mode, or a group that readers need (`without_group`).
     pub(super) fn give(self, file: &File) -> io::Result<()> {
         let metadata = file.metadata()?;
         if Owner::of(&metadata) != self.owner {
@@ -76,7 +77,7 @@ impl Access {
     /// Gives the group and the access of the index folder to a folder and everything in it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the system refuses the mode, or a group that readers need (`without_group`).
     pub(super) fn give_all(self, folder: &Path) -> Result<()> {
         for entry in fs::read_dir(folder).map_err(Error::io(folder))? {
             let entry = entry.map_err(Error::io(folder))?;
@@ -106,7 +107,7 @@ impl Access {
     }
 
     /// A builder outside the folder's group keeps its own group on the files. That is an error only
-    /// if the folder lets its group read, and the file does not let everybody.
+    /// if the folder lets its group read, and neither the folder nor the file lets everybody read.
     fn without_group(self, file: &Metadata, error: &io::Error) -> io::Result<()> {
         match self.mode >> 3 & 0o4 & !(self.mode | file.mode()) {
             0 => Ok(()),

@@ -37,7 +37,8 @@ pub enum BuildResult {
     Running,
     /// The build published a generation.
     Published,
-    /// The build could read its dumps and refused them: too many rejected rows, or a guard.
+    /// The build could read its dumps and refused them, for example because of too many rejected
+    /// rows or because of a guard.
     Refused,
     /// The build failed for another reason.
     Failed,
@@ -63,7 +64,7 @@ impl BuildResult {
 pub struct BuildRecord {
     /// The time when it began, RFC 3339, UTC.
     pub started_at: String,
-    /// The time when it ended, in the same form; `None` while it runs.
+    /// The time when it ended, in the same form; `None` while it runs, and if it was killed.
     pub ended_at: Option<String>,
     /// Its result.
     pub result: BuildResult,

@@ -6,11 +6,13 @@
 //! INDEX/generation-000007/      manifest.toml, part-000/, part-001/ …
 //! INDEX/generation-000007.verified  its stamp, see `stamp`
 //! INDEX/generation-000008.new/  a generation that is being built
+//! INDEX/receiving-…/            a generation that is being received, see `receive`
 //! INDEX/builds.jsonl            the last builds, see `builds`
 //! ```
 //! A folder with the name of a generation is complete: it gets the name when all its files are
 //! written, checked and synced, and loses it before a file is removed. Publishing is one more
-//! rename, of the small file `CURRENT`. Readers only open the generation that it names.
+//! rename, of the small file `CURRENT`. Readers open the generation that `CURRENT` names; only a
+//! server whose generation is damaged falls back to an earlier one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -37,7 +39,7 @@ const STAMP: &str = ".verified";
 /// The most bytes of the pointer file that are read.
 const CURRENT_BYTES_MAX: u64 = 64;
 
-/// The publication that an index folder names, without opening the generation.
+/// The publication that an index folder names. Reading it does not open the generation.
 ///
 /// Two publications are equal when nothing was published between reading them. An index that was
 /// removed and built again starts with number 1 again, but differs by the time of its publication.
@@ -76,7 +78,8 @@ impl Publication {
         }
     }
 
-    /// The publication of a generation that has none yet. No index folder names it.
+    /// A placeholder for a generation that is not published. No publication in an index folder
+    /// equals it.
     pub(crate) fn unpublished(generation: u64) -> Self {
         Self { generation, at: SystemTime::UNIX_EPOCH }
     }
@@ -92,7 +95,7 @@ impl Publication {
     }
 }
 
-/// Whether a folder is that of an index, which has published a generation.
+/// Whether a folder is the folder of an index that has published a generation.
 pub fn is_index(folder: &Path) -> bool {
     Publication::of(folder).is_ok()
 }
@@ -131,8 +134,8 @@ pub struct BuildLock {
 }
 
 impl BuildLock {
-    /// Locks the folder `index`, which is created if needed, and removes unfinished generations of
-    /// earlier builds. A generation that cannot be removed stays, with a warning.
+    /// Locks the folder `index`, which is created if needed, and removes what earlier builds left
+    /// unfinished. A leftover that cannot be removed stays, with a warning.
     ///
     /// # Errors
     /// [`Error::Locked`] while another build has the lock, [`Error::OfAnother`] and
@@ -169,8 +172,9 @@ impl BuildLock {
         Ok((number, path))
     }
 
-    /// Gives the files of a generation, before it is checked, the access rights of the folder, so
-    /// that the server can read them whatever the builder's umask is.
+    /// Gives the files of a generation the access rights of the index folder, so that the server
+    /// can read them whatever the builder's umask is. Call this before the generation is checked: a
+    /// later change of rights would make its stamp invalid.
     pub(crate) fn give_access(&self, generation: &Path) -> Result<()> {
         self.access()?.give_all(generation)
     }
@@ -208,8 +212,8 @@ impl BuildLock {
     }
 
     /// The error of a failed publication of `number`. A generation that `CURRENT` names, or may
-    /// name, is never removed: the new pointer is removed and `undo` called only when it is
-    /// certain that another generation is published.
+    /// name, is never removed: the new pointer is removed and `undo` called only when it is certain
+    /// that `CURRENT` does not name `number`.
     pub(super) fn after_failure(&self, number: u64, error: Error, undo: impl FnOnce()) -> Error {
         match Publication::of(&self.index) {
             Ok(found) if found.generation == number => {
@@ -250,8 +254,9 @@ impl BuildLock {
         sync(&self.index)
     }
 
-    /// Removes all generations except the published one and the last `keep` up to `before`, the
-    /// number that was published until now. Generations after `before` were rolled back.
+    /// Removes all generations except the published one and the last `keep` of those up to
+    /// `before`. `before` is the number that was published until now. Later generations were rolled
+    /// back, so they are removed too.
     fn prune(&self, published: u64, before: u64, keep: usize) -> Result<()> {
         let mut rest = generations(&self.index)?;
         rest.retain(|number| *number != published);
@@ -268,8 +273,8 @@ impl BuildLock {
         Ok(())
     }
 
-    /// Removes the stamp of a generation that is gone. If that fails, the stamp holds for nothing,
-    /// and the next build removes it.
+    /// Removes the stamp of a generation that is not kept. If that fails, the stamp matches no
+    /// files, and the next build removes it.
     pub(crate) fn remove_stamp(&self, number: u64) {
         let _ = remove_if_there(&self.path(number, STAMP));
     }

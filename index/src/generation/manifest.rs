@@ -2,8 +2,8 @@
 //! every file, so that an index of another format or a damaged one is refused, not misread.
 //!
 //! A manifest may come from a stranger. Its first line is the number of its format, in every
-//! format. If the format is not this one, nothing else is read. Unknown keys are refused, and so is
-//! a text that is larger than any that a build writes.
+//! format. If the format is not this one, nothing else is parsed. Unknown keys are refused, and so
+//! is a text that is larger than any that a build writes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -56,7 +56,8 @@ pub struct Manifest {
     /// The program that built the generation, with version and commit; empty when unknown.
     #[serde(default)]
     pub program: String,
-    /// The number of the generation in its index folder, larger than those of earlier ones.
+    /// The number of the generation, larger than those of earlier ones: the number in the index
+    /// folder of the build or, after a publication in object storage, the number there.
     pub generation: u64,
     /// The time when the generation was built, RFC 3339, UTC.
     pub built_at: String,
@@ -100,7 +101,7 @@ pub(crate) struct Checksummed {
 pub struct SourceEntry {
     /// The file's name as given, or `-` for standard input.
     pub name: String,
-    /// Its size in bytes, compressed if it was.
+    /// The size of the file in bytes, as given: compressed if the file is compressed.
     pub bytes: u64,
     /// The SHA-256 of those bytes, hexadecimal.
     pub sha256: String,
@@ -137,11 +138,11 @@ pub struct FileEntry {
 }
 
 impl Manifest {
-    /// The manifest of the published generation of an index folder. No other file is read.
+    /// The manifest of the published generation of an index folder. Reads no file of a part.
     ///
     /// # Errors
-    /// The errors of [`Publication::of`]; [`Error::ForeignFormat`], and [`Error::Damaged`] when
-    /// the manifest is not valid or its checksum differs.
+    /// The errors of [`Publication::of`]; [`Error::ForeignFormat`], [`Error::Damaged`] when the
+    /// manifest is not valid or its checksum differs, and [`Error::Io`].
     pub fn published(index: &Path) -> Result<Self> {
         Ok(Self::read(&Publication::of(index)?.path(index))?.manifest)
     }
@@ -161,7 +162,7 @@ impl Manifest {
         Ok(Checksummed { manifest, sha256 })
     }
 
-    /// Parses a manifest, once. Errors name it by `path`.
+    /// Parses a manifest. Errors name the manifest by `path`.
     ///
     /// # Errors
     /// [`Error::ForeignFormat`], and [`Error::Damaged`] when it is not a manifest.
@@ -187,8 +188,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks the parts and files: each is listed once and in order, and no sum of their sizes
-    /// overflows.
+    /// Checks the parts and files: each is listed once and in order, each checksum has its form, no
+    /// description of a segment is too large, and the sum of all sizes does not overflow.
     fn check_files(&self) -> Result<(), String> {
         let mut all: u64 = 0;
         for (number, part) in self.parts.iter().enumerate() {
@@ -277,7 +278,8 @@ impl FileEntry {
     /// The path of the file in the folder of its part.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the path would not be in that folder, as no checked name is.
+    /// [`Error::Damaged`] when the path would be outside of that folder. No checked name leads
+    /// there.
     pub fn path(&self, part: &Path) -> Result<PathBuf> {
         below(part, self.name.as_str())
     }

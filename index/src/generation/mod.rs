@@ -27,8 +27,9 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Opens the generation in the folder `path`. Unless it has a stamp that holds, every file is
-    /// read, compared with its checksum in the manifest, and stamped (engine 10).
+    /// Opens the generation in the folder `path`. Unless the generation has a stamp that holds,
+    /// every file is read and compared with its checksum in the manifest, and the generation is
+    /// stamped (engine 10).
     ///
     /// # Errors
     /// When a file cannot be read, differs from the manifest or contradicts another.
@@ -97,8 +98,8 @@ impl Generation {
         Ok(())
     }
 
-    /// Checks what a checksum does not show: FIGIs ascend within and over the parts, and each
-    /// companion can be read.
+    /// Checks what a checksum does not show: FIGIs ascend within each part and from part to part,
+    /// as the manifest says, and each companion can be read.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
@@ -127,9 +128,10 @@ impl Generation {
 /// generation that it replaces stays until the next build.
 ///
 /// # Errors
-/// [`Error::NothingBefore`] when no earlier generation was kept, and any error of opening and
-/// verifying it. After an error the published generation stays published, except after
-/// [`Error::Unconfirmed`] and perhaps [`Error::Unknown`].
+/// The errors of [`BuildLock::acquire`] and of [`Publication::of`], [`Error::NothingBefore`] when
+/// no earlier generation was kept, and any error of opening, verifying and publishing it. After an
+/// error the published generation stays published, except after [`Error::Unconfirmed`] and perhaps
+/// [`Error::Unknown`].
 pub fn rollback(index: &Path) -> Result<Manifest> {
     // Checked before the lock is taken: taking the lock would create the folder of a mistyped name.
     Publication::of(index)?;

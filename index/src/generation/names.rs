@@ -1,5 +1,6 @@
-//! The names of the folders and files of a generation. A manifest may come from a stranger, so a
-//! name is checked twice: by its type when it is read, and again when a path is made of it.
+//! The names of the folders and files of a generation. A manifest may come from a stranger, so the
+//! name of a file is checked twice: by its type when it is read, and again when a path is made of
+//! it.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::part::segment::SEGMENT;
 
-/// The list of tantivy's files, the only file whose name begins with a dot.
+/// The name of the file with the list of tantivy's files, the only name that begins with a dot.
 const MANAGED: &str = ".managed.json";
 
 /// The most bytes of the name of a file. The longest of this version has 42.
@@ -55,7 +56,8 @@ impl From<PartFolder> for String {
 }
 
 /// The name of a file in the folder of a part: words of letters and digits with dots between them,
-/// such as `rows.texts`. A file of the segment has `segment/` before its name.
+/// such as `rows.texts`. A file of the segment has `segment/` before its name; there, the name
+/// `.managed.json` is also allowed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FileName(String);
@@ -130,7 +132,7 @@ pub(crate) fn within(folder: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// The path of a file below a folder, whose name has a slash between its components.
+/// The path of a file below a folder. Slashes separate the components of the name.
 ///
 /// # Errors
 /// As [`within`], for each component.

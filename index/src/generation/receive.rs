@@ -57,7 +57,8 @@ pub struct Receiving {
 }
 
 impl Manifest {
-    /// The name of each file, after the folder of its part.
+    /// Each file with its path in the folder of the generation: the folder of its part, a slash,
+    /// and its name.
     pub fn files(&self) -> impl Iterator<Item = (String, &FileEntry)> {
         self.parts.iter().flat_map(|part| {
             part.files.iter().map(move |file| (format!("{}/{}", part.folder, file.name), file))
@@ -67,11 +68,12 @@ impl Manifest {
 
 impl BuildLock {
     /// Creates the folder that receives the generation of a manifest, with the folders of its
-    /// parts. Removes folders with another `name`. Files of an earlier attempt stay.
+    /// parts. Files of an earlier attempt with the same `name` stay. Folders of attempts with
+    /// another `name` are removed.
     ///
     /// # Errors
-    /// When the folder cannot be made, and [`Error::Damaged`] when the manifest has a file outside
-    /// of it.
+    /// When the folder cannot be made, and [`Error::Damaged`] when a file of the manifest would be
+    /// outside of the folder.
     pub fn receiving(&self, name: &str, manifest: &Manifest) -> Result<Receiving> {
         let name = format!("{RECEIVING}{name}");
         let folder = within(self.index(), &name)?;
@@ -113,8 +115,9 @@ impl BuildLock {
     /// the manifest. `keep` earlier generations stay.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when a file differs from the manifest, and all errors of publishing. The
-    /// published generation then stays published, and the received folder stays as it is.
+    /// [`Error::Damaged`] when a file differs from the manifest, and all errors of publishing.
+    /// After an error the published generation stays published and the received folder stays as it
+    /// is, except after [`Error::Unconfirmed`] and perhaps [`Error::Unknown`].
     pub fn take_in(&self, received: &Receiving, manifest: &Manifest, keep: usize) -> Result<u64> {
         let Receiving { folder: received, files } = received;
         for path in files {
@@ -129,7 +132,7 @@ impl BuildLock {
             self.give_access(&new)?;
             // This compares all bytes and stamps the files, so that the server opens them without
             // reading. Bytes that fit their checksums may still come from a faulty or hostile
-            // builder.
+            // builder, so a panic is caught.
             let opened = catch_unwind(AssertUnwindSafe(|| Generation::open_new(&new).map(drop)));
             opened.unwrap_or_else(|_| Err(Error::damaged(&new, "opening it caused a panic")))?;
             self.publish(number, keep)

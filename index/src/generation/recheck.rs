@@ -1,6 +1,7 @@
 //! Reading the files of a generation again while it is served, to find bytes that decayed on the
-//! disk: a stamp does not show them. It reads the disk itself, not the page cache (open(2),
-//! `O_DIRECT`; posix_fadvise(2) where a file system has none).
+//! disk: a stamp does not show them. The disk itself is read, not the page cache (open(2),
+//! `O_DIRECT`). Where a file system does not have `O_DIRECT`, posix_fadvise(2) first empties the
+//! cache.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -23,8 +24,8 @@ const ALIGNMENT: usize = 4096;
 
 impl Generation {
     /// Reads every file from the disk and compares it with its checksum. After each piece,
-    /// `goes_on` gets the number of bytes; it may wait, and ends the scrub by returning `false`.
-    /// Returns whether all files were read.
+    /// `goes_on` gets the number of bytes of the piece; it may wait, and ends the check by
+    /// returning `false`. Returns whether all files were read.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first file that differs, and [`Error::Io`].
@@ -54,7 +55,7 @@ fn digest(
     let direct = File::options().read(true).custom_flags(OFlags::DIRECT.bits() as i32).open(path);
     let mut file = match direct {
         Ok(file) => file,
-        // The file system keeps everything in memory, or is on another machine.
+        // This file system has no `O_DIRECT`: its files are in memory, or on another machine.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
             let file = File::open(path)?;
             fadvise(&file, 0, None, Advice::DontNeed)?;

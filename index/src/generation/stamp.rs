@@ -1,9 +1,10 @@
 //! The stamp of a generation: the files as they were when their bytes were compared with the
-//! manifest. As long as they are the same, opening need not read the bytes again (engine 10).
+//! manifest. As long as the files are unchanged, opening need not read their bytes again (engine
+//! 10).
 //!
 //! ```text
 //! INDEX/generation-000007.verified      the stamp of generation-000007
-//! INDEX/generation-000007.verified.new  one that is being made
+//! INDEX/generation-000007.verified.new  a stamp that is being made
 //! ```
 //! A stamp names the manifest by its checksum, and each file with its device, inode, size and
 //! change time. The change time is set by the system, at every change of content, size, mode,
@@ -38,13 +39,14 @@ const HEADING: &str = "figdex-verified 1";
 /// some network disks 1 to 2 seconds.
 const TICK_MAX: Duration = Duration::from_secs(3);
 
-/// The pause between two looks at that clock.
+/// The pause between two looks at the clock of the file system.
 const TICK_PAUSE: Duration = Duration::from_millis(1);
 
 /// The change time of a file, in seconds and nanoseconds.
 type Time = (i64, i64);
 
-/// Whether the files of a generation are those whose bytes were compared with the manifest.
+/// Whether a generation has a stamp that holds: its files are those whose bytes were compared with
+/// the manifest.
 pub(super) fn holds(generation: &Path, manifest: &Checksummed) -> bool {
     Files::of(generation, manifest).is_ok_and(|files| files.have_stamp(&stamp_of(generation)))
 }
@@ -53,8 +55,8 @@ pub(super) fn holds(generation: &Path, manifest: &Checksummed) -> bool {
 /// generation. Returns the reason if it could not be stamped.
 ///
 /// # Errors
-/// When a file cannot be read or differs from the manifest. The generation loses its stamp then, so
-/// that the next opening finds the fault too.
+/// When a file cannot be read or differs from the manifest. Then the stamp is removed, so that the
+/// next opening finds the fault too; if it cannot be removed, a warning says so.
 pub(super) fn check(generation: &Path, manifest: &Checksummed) -> Result<io::Result<()>> {
     let path = stamp_of(generation);
     let begun = New::begin(&path, generation, manifest);
@@ -167,7 +169,7 @@ impl New {
         let mut path = stamp.as_os_str().to_owned();
         path.push(NEW);
         let path = PathBuf::from(path);
-        // A killed program has left this file.
+        // A killed program may have left this file.
         remove_if_there(&path)?;
         let file = File::options().write(true).create_new(true).open(&path)?;
         let new = Self { path, file, before };

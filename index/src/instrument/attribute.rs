@@ -51,7 +51,7 @@ macro_rules! attributes {
         $attribute:ident = $name:literal, $field:ident: $sort:ident in $home:ident;
     )+) => {
         /// One instrument: a composite, a listing at one venue, a bond, a contract. A field that is
-        /// not known is `None`.
+        /// not known is `None`, or empty if it has several values.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Instrument {
             /// Its own FIGI.
@@ -134,7 +134,7 @@ attributes! {
     SecurityDescription = "securityDescription", security_description: Text in Row;
     /// The strike price of an option or a warrant, in its currency.
     Strike = "strike", strike: Number in Extras;
-    /// The units of the underlying in one contract.
+    /// The number of units of the underlying in one contract.
     ContractSize = "contractSize", contract_size: Number in Extras;
     /// The interest in per cent per year.
     Coupon = "coupon", coupon: Number in Extras;
@@ -158,21 +158,22 @@ attributes! {
 }
 
 impl Attribute {
-    /// The numbers by which questions narrow with an interval (contract 6.11), in the order of
-    /// faults.
+    /// The numbers that a question can restrict to an interval (contract 6.11), in the order in
+    /// which their faults are reported.
     pub const NUMBERS: [Self; 3] = [Self::Strike, Self::ContractSize, Self::Coupon];
 
-    /// The days by which questions narrow with an interval (contract 6.13), after the numbers.
+    /// The days that a question can restrict to an interval (contract 6.13). Their faults are
+    /// reported after those of the numbers.
     pub const DATES: [Self; 2] = [Self::Expiration, Self::Maturity];
 
-    /// All by which questions narrow with an interval.
+    /// All attributes that a question can restrict to an interval.
     pub fn compared() -> impl Iterator<Item = Self> {
         Self::NUMBERS.into_iter().chain(Self::DATES)
     }
 }
 
 impl Instrument {
-    /// The identifiers of one idType, if it has any.
+    /// The identifiers of one idType, if the instrument has any.
     pub fn identifier_set(&self, id_type: IdType) -> Option<ColumnValue<'_>> {
         let set = IdentifierSet { id_type, all: &self.identifiers };
         self.identifiers_of(id_type).next().map(|_| ColumnValue::Identifiers(set))

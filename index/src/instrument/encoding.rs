@@ -68,8 +68,8 @@ impl Instrument {
         out[start..][PRESENT].copy_from_slice(&present.to_le_bytes());
     }
 
-    /// Decodes an instrument that [`Instrument::encode`] wrote. `None` when the bytes cannot be
-    /// decoded; some changed bytes are not noticed.
+    /// Decodes an instrument that [`Instrument::encode`] or `encode_extras` wrote. `None` when the
+    /// bytes cannot be decoded; some changed bytes are not noticed.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (figi, rest) = bytes.split_first_chunk()?;
         let (present, rest) = rest.split_first_chunk()?;
@@ -99,11 +99,12 @@ impl Instrument {
     }
 }
 
-// There is a presence bit for each.
+// Each property, and each attribute with one value, has a presence bit.
 const _: () = assert!(Attribute::ALL.len() + Property::COUNT <= 32);
 
-/// The attributes with one value: those of the row come before the properties, the others after
-/// them. Lists have no presence bit; they come last, after the identifiers.
+/// The attributes with one value that are in the row, or those that are not. The encoding has the
+/// former before the properties and the latter after them. Lists have no presence bit; they come
+/// last, after the identifiers.
 fn single(is_in_row: bool) -> impl Iterator<Item = Attribute> {
     let single = Attribute::ALL.iter().copied().filter(|one| one.sort() != Sort::Texts);
     single.filter(move |one| (one.home() == Home::Row) == is_in_row)
@@ -124,8 +125,8 @@ impl Writer<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes the next field: `Some(None)` when it is not present, `None` when its bytes are cut
-    /// off.
+    /// Takes the next field: `Some(None)` when it is not present, `None` when its bytes are cut off
+    /// or invalid.
     fn field<T>(&mut self, take: impl FnOnce(&mut &'a [u8]) -> Option<T>) -> Option<Option<T>> {
         let present = self.present & 1 << self.field != 0;
         self.field += 1;

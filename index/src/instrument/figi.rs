@@ -68,8 +68,8 @@ impl Figi {
         self.0
     }
 
-    /// The FIGI of a number from [`Figi::to_u64`]. The number is not checked: it comes from a
-    /// file whose checksum was verified.
+    /// The FIGI of a number from [`Figi::to_u64`]. The number is not checked: it comes from bytes
+    /// that Figdex wrote, such as a file whose checksum was verified.
     pub(crate) const fn from_u64(number: u64) -> Self {
         Self(number)
     }

@@ -135,15 +135,16 @@ impl IdType {
     /// # Errors
     /// [`FormError`] when the digits are not of the form of this idType.
     pub fn admit_integer(self, decimal: &str) -> Result<IdValue<'static>, FormError> {
-        // The digits may be as long as a body: their length is checked before they are copied.
+        // The digits may be as long as a request: their length is checked before they are copied.
         if decimal.len() > ID_VALUE_BYTES_MAX {
             return Err(FormError(self));
         }
         self.admit(&self.padded(Cow::Borrowed(decimal))).map(IdValue::into_owned)
     }
 
-    /// The digits of an integer. If this idType has a fixed length and there are fewer digits,
-    /// zeros are added in front (contract 5.3).
+    /// The digits of an integer. If there are fewer digits than this idType needs, zeros are added
+    /// in front (contract 5.3). Only an idType of fixed length whose values may be all digits gets
+    /// zeros.
     pub fn padded(self, decimal: Cow<'_, str>) -> Cow<'_, str> {
         let length = match self.form() {
             Form::Sedol => 7,

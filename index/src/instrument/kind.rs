@@ -95,8 +95,8 @@ impl Kind {
             }
             None => {}
         }
-        // The instrument is an equity. Dumps call depositary receipts shares, and leave the type of
-        // many rows blank. Then the name decides.
+        // The instrument counts as an equity. Dumps call depositary receipts shares, and leave the
+        // type of many rows blank. So the name decides.
         let name = instrument.name.as_deref().unwrap_or_default();
         let named = words(name).find_map(|word| word.pieces().find_map(Self::named_by));
         match named {

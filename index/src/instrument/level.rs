@@ -11,7 +11,7 @@ pub enum Level {
     Venue,
     /// It has a share class and no composite.
     Listing,
-    /// It has neither.
+    /// It has neither a composite nor a share class.
     Single,
 }
 
@@ -49,7 +49,7 @@ impl Level {
     }
 }
 
-/// A set of levels. The empty set asks for none in particular.
+/// A set of levels. As a filter, an empty set allows every level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Levels(u8);
 

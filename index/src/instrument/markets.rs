@@ -37,7 +37,7 @@ pub(crate) enum Market {
     Home,
     /// The country of the listing, or the home country, is unknown.
     Unknown,
-    /// The listing is in another country.
+    /// The listing is in another country, by its exchange code or by its currency.
     Foreign,
     /// The exchange code is one of [`REPORTING`].
     Reporting,

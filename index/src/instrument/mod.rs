@@ -1,5 +1,5 @@
-//! An instrument with every field of the contract: a row of a dump is read into one, and an
-//! index is built from them. Its fields follow from the table in `attribute`.
+//! An instrument with every field of the contract. A row of a dump is read into an instrument, and
+//! an index is built from instruments. The fields follow from the table in `attribute`.
 
 pub(crate) mod attribute;
 pub mod check_digit;
@@ -120,7 +120,7 @@ impl Instrument {
 
 /// A change of one field by a later row.
 pub struct Change<'a> {
-    /// The name of the field in a result row, or of the idType.
+    /// The name of the field as a column of a dump.
     pub field: &'static str,
     /// The old value, if it was known; several values are joined by `;`.
     pub old: Option<&'a dyn fmt::Display>,

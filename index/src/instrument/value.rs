@@ -69,11 +69,12 @@ pub enum Slot<'a> {
 
 /// The identifiers of one idType of an instrument.
 ///
-/// Two sets are equal when the same question finds them: neither the order nor repeats count.
+/// Two sets are equal when they have the same idType and the same values: neither the order of the
+/// values nor repeated values count.
 #[derive(Clone, Copy, Debug)]
 pub struct IdentifierSet<'a> {
     pub(super) id_type: IdType,
-    /// The identifiers of all types.
+    /// The identifiers of the instrument, of all types.
     pub(super) all: &'a [IdValue<'static>],
 }
 
@@ -99,7 +100,7 @@ impl PartialEq for IdentifierSet<'_> {
 }
 
 impl<'a> ColumnValue<'a> {
-    /// The values of a column that may have several, as they are stored.
+    /// The values of a column that may have several, as they are stored; `None` for other columns.
     pub fn list(self) -> Option<Vec<&'a str>> {
         match self {
             Self::Texts(texts) => Some(texts.iter().map(String::as_str).collect()),
@@ -109,7 +110,7 @@ impl<'a> ColumnValue<'a> {
     }
 }
 
-/// Several values are joined by `;`, identifiers in order.
+/// Several values are joined by `;`. Identifiers are sorted, and each is written once.
 impl fmt::Display for ColumnValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -125,7 +126,8 @@ impl fmt::Display for ColumnValue<'_> {
     }
 }
 
-/// Numbers and flags are bare, several values an array.
+/// Numbers, flags and importances are bare. A column that may have several values is an array. All
+/// other values are strings.
 impl Serialize for ColumnValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

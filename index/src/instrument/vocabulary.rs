@@ -1,8 +1,8 @@
 //! The enum-like properties and the values that each may have.
 //!
 //! The allowed set unites the values in the data, the lists given at ingestion and the fixed values
-//! (contract 6.2). An admitted value is a [`Known`]. Filters accept nothing else, so no unchecked
-//! text gets into a question.
+//! (contract 6.2). An admitted value is a [`Known`]. Filters on these properties accept nothing
+//! else, so they contain no unchecked text.
 
 use std::collections::{BTreeSet, HashMap};
 

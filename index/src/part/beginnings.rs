@@ -53,8 +53,9 @@ impl Beginnings {
         Ok(beginnings)
     }
 
-    /// The positions of the best rows whose ticker or name begins with `beginning`, ascending.
-    /// Empty for a beginning of more than [`SHORT_CHARS_MAX`] letters.
+    /// The positions of the best rows whose ticker or name begins with `beginning`, ascending. An
+    /// article at the beginning of a name does not count. Empty for a `beginning` of more than
+    /// [`SHORT_CHARS_MAX`] letters.
     pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
         let rows = key(beginning).and_then(|key| {
             let count = self.count();

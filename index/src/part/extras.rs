@@ -18,7 +18,7 @@ use crate::mapped::{Mapped, u32_at, u64_at};
 const BLOCKS: &str = "extras.blocks";
 const STARTS: &str = "extras.starts";
 
-/// The instruments in a block. Neighbours are alike, so that a block compresses well.
+/// The number of instruments in a block. Neighbours are alike, so a block compresses well.
 const BLOCK: usize = 1024;
 
 /// The compression level of zstd. Higher levels save a few per cent and slow the build down.

@@ -43,7 +43,7 @@ impl FileWriter {
     }
 }
 
-/// Writes a file at once.
+/// Writes a file in one call. Replaces the file if it exists.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::write(path, bytes).map_err(Error::io(path))
 }

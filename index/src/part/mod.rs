@@ -1,8 +1,8 @@
 //! A part of a generation: one range of FIGIs, as a tantivy segment and its companions.
 //!
 //! The segment and the companions are in FIGI order, so a DocId is the place of an instrument in
-//! all of them (engine 1). Each companion has a writer for the build, a reader over mapped files,
-//! and a `verify` for faults that a checksum does not show.
+//! all of them (engine 1). Each companion has a writer for the build and a reader. Most have a
+//! `verify` for faults that a checksum does not show.
 //!
 //! Imports: `mod → beginnings → {extras, ranks} → {rows, identifiers, bitmaps, numbers,
 //! segment}`, and `file_writer` serves all.
@@ -67,7 +67,7 @@ impl Part {
     /// `instruments` is the number in the manifest.
     ///
     /// # Errors
-    /// When a file cannot be opened, or the sizes of two files contradict each other.
+    /// When a file cannot be opened, or opening it shows that it is damaged.
     pub(crate) fn open(
         path: &Path,
         instruments: u32,
@@ -102,7 +102,8 @@ impl Part {
         })
     }
 
-    /// Checks each companion by itself, and that rows and segment have the same FIGIs.
+    /// Checks that rows and segment have the same FIGIs, and checks each companion by itself,
+    /// except the extras and the lengths of keys.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
@@ -139,8 +140,8 @@ impl Part {
         })
     }
 
-    /// As [`Self::for_each`], but passes the row and an instrument that holds only the extras. So
-    /// no text of the row is copied.
+    /// As [`Self::for_each`], but passes the row and an instrument that holds only the extras and
+    /// the importance. So no text of the row is copied.
     pub(crate) fn for_each_apart<E: From<Error>>(
         &self,
         path: &Path,

@@ -15,26 +15,26 @@ pub struct Filters {
     pub known: KnownValues,
     /// The allowed levels. The empty set allows every row.
     pub levels: Levels,
-    /// The intervals of [`Attribute::NUMBERS`]. A row without the number does not match
-    /// (contract 6.12).
+    /// An interval for each of [`Attribute::NUMBERS`]; `None` does not restrict the rows. If an
+    /// interval is given, a row without the number does not match (contract 6.12).
     pub numbers: [Option<NumberInterval>; Attribute::NUMBERS.len()],
-    /// The intervals of [`Attribute::DATES`], by the same rule, over
+    /// An interval for each of [`Attribute::DATES`], by the same rule. It is compared with
     /// [`Instrument::filter_dates`](crate::Instrument::filter_dates) (contract 6.18).
     pub dates: [Option<DateInterval>; Attribute::DATES.len()],
     /// `includeUnlistedEquities`. Unless it is set, unlisted equities do not match (contract 6.9).
     pub include_unlisted_equities: bool,
 }
 
-/// The allowed values of each enum-like property. A property without any does not restrict rows.
+/// The allowed values of each enum-like property. A property without allowed values does not
+/// restrict the rows.
 ///
-/// Two of these are equal when they allow the same values: the order and repeats of values do not
-/// count (contract 8.14).
+/// Two `KnownValues` are equal when they allow the same values: the order in which the values were
+/// given does not count, nor does a repeated value (contract 8.14).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KnownValues {
     /// The smallest allowed value of each property, if there is one.
     least: [Option<Known>; Property::COUNT],
-    /// The other allowed values, ascending. Most questions have none, and then this allocates
-    /// nothing.
+    /// The other allowed values, ascending. Most questions have none, so that nothing is allocated.
     others: Vec<Known>,
 }
 
@@ -115,8 +115,8 @@ impl KnownValues {
         Some(OneOf { least, others: &others[..count] })
     }
 
-    /// The values that both filters allow; `None` when they share no allowed value of some
-    /// property.
+    /// The restrictions of `self` and `other` together; `None` when they leave some property
+    /// without an allowed value.
     pub fn and(&self, other: &Self) -> Option<Self> {
         let mut both = self.clone();
         for asked in other.iter() {
@@ -131,7 +131,7 @@ impl KnownValues {
         Some(both)
     }
 
-    /// The number of values of all properties.
+    /// The number of allowed values, over all properties.
     pub(crate) fn len(&self) -> usize {
         self.least.iter().flatten().count() + self.others.len()
     }

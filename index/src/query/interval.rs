@@ -49,7 +49,7 @@ impl NumberInterval {
     /// The interval `[low, high]`. A `None` stands for null: no bound on that side.
     ///
     /// # Errors
-    /// When it breaks a rule: [`IntervalError::Empty`], [`IntervalError::Inverted`] or
+    /// When the interval breaks a rule: [`IntervalError::Empty`], [`IntervalError::Inverted`] or
     /// [`IntervalError::NotANumber`].
     pub fn new(low: Option<f64>, high: Option<f64>) -> Result<Self, IntervalError> {
         if low.into_iter().chain(high).any(|bound| !bound.is_finite()) {
@@ -58,8 +58,8 @@ impl NumberInterval {
         match (low, high) {
             (None, None) => Err(IntervalError::Empty),
             (Some(low), Some(high)) if low > high => Err(IntervalError::Inverted),
-            // Adding 0 turns -0 into 0. The two are equal, so their hashes, made of the bits, must
-            // be equal too.
+            // Adding 0 turns -0 into 0. The two are equal, so they must have the same hash, and the
+            // hash is made of the bits.
             _ => Ok(Self { low: low.map(|low| low + 0.0), high: high.map(|high| high + 0.0) }),
         }
     }
@@ -85,7 +85,7 @@ impl DateInterval {
     /// (contract 6.17).
     ///
     /// # Errors
-    /// When it breaks a rule: [`IntervalError::Empty`], [`IntervalError::Inverted`] or
+    /// When the interval breaks a rule: [`IntervalError::Empty`], [`IntervalError::Inverted`] or
     /// [`IntervalError::TooLong`].
     pub fn new(first: Option<Date>, last: Option<Date>) -> Result<Self, IntervalError> {
         let (first, last) = match (first, last) {

@@ -10,10 +10,12 @@ use crate::words::{Folded, squeeze, words};
 pub const QUERY_BYTES_MAX: usize = 1024;
 
 /// The words that a row must hold. A row also matches if the whole text is one of its identifiers
-/// (contract 9.7, 9.9).
+/// (contract 9.7, 9.9), or if the last of several words is its exchange code and it holds the other
+/// words (9.10).
 #[derive(Clone, Debug)]
 pub struct Keywords {
-    /// The only field that is compared: the other fields follow from it.
+    /// The only field that is compared and hashed. The other fields follow from the text, or are
+    /// empty in a copy made by [`Keywords::without_words`].
     text: String,
     words: Vec<Word>,
     squeezed: String,
@@ -59,18 +61,18 @@ impl Keywords {
             return Err(QueryTooLong);
         }
         let mut parsed: Vec<Word> = words(text).map(|word| Word::new(&word)).collect();
-        // Equal to the whole text folded, without the time for folding it again.
+        // Equals `squeeze(text)`, without folding the text again.
         let squeezed = parsed.iter().map(|word| &*word.squeezed).collect();
-        // Repeated words are kept once. The last word is kept in any case: it may be an exchange
-        // code, which an earlier equal word may not.
+        // Repeated words are kept once. The last word is always kept, since only the last word may
+        // be an exchange code.
         let last = parsed.pop();
         let mut words = once(parsed);
         words.extend(last);
         Ok(Self { text: text.to_owned(), words, squeezed })
     }
 
-    /// A copy of the keywords without words, for a cache: folded words can take fifty times the
-    /// memory of the text.
+    /// A copy that has only the text, for a cache: folded words can take fifty times the memory of
+    /// the text.
     pub(crate) fn without_words(&self) -> Self {
         Self { text: self.text.clone(), words: Vec::new(), squeezed: String::new() }
     }
@@ -80,7 +82,8 @@ impl Keywords {
         &self.text
     }
 
-    /// The text before the last of several words, and that word.
+    /// The text before the last word, and the last word; `None` when there are fewer than two
+    /// words.
     pub(crate) fn before_last(&self) -> Option<(&str, &Word)> {
         let [_, .., last] = &self.words[..] else { return None };
         // Words without a letter or a digit may follow the last word.
@@ -98,7 +101,8 @@ impl Keywords {
         &self.words
     }
 
-    /// The whole text without blanks and punctuation, for comparison with identifiers and tickers.
+    /// The whole text, folded, without blanks and punctuation, for comparison with identifiers and
+    /// tickers. Empty in a copy made by [`Keywords::without_words`].
     pub(crate) fn squeezed(&self) -> &str {
         &self.squeezed
     }

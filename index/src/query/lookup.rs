@@ -13,8 +13,8 @@ use crate::instrument::vocabulary::Property;
 pub struct Lookup<'a> {
     /// The identifier, with its idType.
     pub id_value: IdValue<'a>,
-    /// `None` for most jobs. Shared, since a list has a lookup for each reading of a text and each
-    /// correction.
+    /// `None` for most jobs. Shared, since in a list the lookups of corrections have the filters of
+    /// the first lookup.
     filters: Option<Arc<Filters>>,
 }
 
@@ -41,12 +41,12 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// Checks that a mapping job has the properties that its idType and its `securityType2`, here
-/// `kind`, require (contract 4.12 to 4.14). `has_dates` says whether it has an expiration and a
-/// maturity.
+/// Checks that a mapping job has the properties that its idType and its `securityType2` require
+/// (contract 4.12 to 4.14). `kind` is the `securityType2`. `has_dates` says whether the job has an
+/// expiration, and whether it has a maturity.
 ///
 /// # Errors
-/// The fault, in the words of the contract.
+/// When a required property is missing: the message of the contract.
 pub fn check_required(
     id_type: IdType,
     is_given: impl Fn(Property) -> bool,

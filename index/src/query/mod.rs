@@ -1,5 +1,5 @@
-//! The types of the questions to an index. They can be built, printed and compared without an
-//! index; `catalogue` and `search` answer them.
+//! The types of the questions to an index. A question can be built, printed and compared without an
+//! index; `catalogue` and `search` answer questions.
 
 mod filters;
 pub(crate) mod interval;

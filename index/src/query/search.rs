@@ -6,7 +6,7 @@ use super::{Filters, Keywords};
 use crate::instrument::figi::Figi;
 use crate::instrument::importance::Importance;
 
-/// The words that rows must hold, and the filters that they must pass.
+/// A question: the words that a row must hold, and the filters that the row must pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Search {
     /// The words; `None` when every row that passes the filters matches.
@@ -24,7 +24,7 @@ impl Search {
 }
 
 /// The place of a row in the order of a search (contract 10.2 to 10.8). For one question, places
-/// ascend in the order of its answer. They mean the same in the next generation.
+/// ascend in the order of the answer. A place means the same in the next generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The way in which the row matches, its kind, and whether it is the best listing of its
@@ -32,7 +32,7 @@ pub struct Place {
     pub class: u16,
     /// The importance of the row. Larger importances come first, and rows without one last.
     pub importance: Reverse<Option<Importance>>,
-    /// The other signals of the row. Only 12 bits count. Smaller ones come first.
+    /// The other signals of the row, in the lowest 12 bits. Smaller numbers come first.
     pub rest: u16,
     /// The FIGI of the row.
     pub figi: Figi,

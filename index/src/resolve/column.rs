@@ -3,14 +3,15 @@
 use super::recognise::{has_form, trimmed};
 use crate::instrument::id_type::IdType;
 
-/// The number of values that decide the type of a column. They are the first ones, so that a stream
-/// is read only once.
+/// The most values that decide the type of a column. The first values decide, so that a stream is
+/// read only once.
 pub const COLUMN_VALUES_MAX: usize = 10_000;
 
 /// The units of work of counting a value, which is compared with each form.
 pub const COLUMN_VALUE_UNITS: u64 = 60;
 
-/// The smallest share of the values that must have a type whose check digit or layout proves it.
+/// The smallest share of the values that must have the form of a type in [`PROVEN`], when the
+/// heading does not decide.
 const SHARE_MIN: f64 = 0.9;
 
 /// The smallest share of the values that must have the form of the type in the heading.
@@ -51,7 +52,7 @@ const HEADINGS: [(&str, IdType); 27] = [
     ("stocksymbol", IdType::Ticker),
 ];
 
-/// The values of a column that were seen so far.
+/// The counts of the values of a column that were seen so far.
 #[derive(Clone, Debug, Default)]
 pub struct Column {
     /// The number of values that are not blank.
@@ -67,10 +68,10 @@ pub struct Column {
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recognised {
-    /// The type of its identifiers.
+    /// The type of the identifiers in the column.
     pub id_type: IdType,
-    /// The share of the values that have the form of this type, from 0 to 1. Tickers have no form:
-    /// their share is 1.
+    /// The share of the values that have the form of this type, from 0 to 1. It is 1 for tickers,
+    /// which have no form, and for OPRA symbols.
     pub share: f64,
 }
 
@@ -142,7 +143,7 @@ pub fn type_of_heading(heading: &str) -> Option<IdType> {
     HEADINGS.into_iter().find(|(known, _)| *known == name).map(|(_, id_type)| id_type)
 }
 
-/// Whether an identifier of `id_type` belongs into a column that was recognised as `column`. For
+/// Whether an identifier of `id_type` is expected in a column that was recognised as `column`. For
 /// example, a column of CUSIPs also holds CINS, and a column of FIGIs holds those of all levels.
 pub(crate) fn is_of_column(id_type: IdType, column: IdType) -> bool {
     use IdType::{BbGlobal, Cins, CompositeBbGlobal, Cusip, ShareClassBbGlobal};

@@ -5,7 +5,7 @@ use crate::instrument::id_type::{IdType, IdValue};
 
 /// The valid identifiers that differ from `text` by a wrong check digit or by one swap of
 /// neighbours. The one with the corrected check digit comes first. Empty for a type without a check
-/// digit.
+/// digit, and for a text that does not have the length of the type.
 pub(crate) fn corrections(id_type: IdType, text: &str) -> Vec<IdValue<'static>> {
     let Some((length, digit_of)) = scheme(id_type) else { return Vec::new() };
     let text = text.trim().to_uppercase();

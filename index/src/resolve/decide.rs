@@ -22,23 +22,24 @@ pub enum By {
 /// The decision for one identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision<C> {
-    /// One row is meant. `id_type` names the reading that found it.
+    /// One row is meant. `id_type` is the type of the surest reading that found rows.
     Resolved { id_type: IdType, by: By, row: C },
-    /// Several rows may be meant. `matches` is their number, and `rows` has the first ones in the
-    /// order of a search. There are several `id_types` when readings disagree on the security.
+    /// Several rows may be meant. `matches` is their number. `rows` has the first ones in the order
+    /// of a search. If readings disagree on the security, `id_types` has all of their types, and
+    /// the readings take turns in `rows`.
     Ambiguous { id_types: Vec<IdType>, matches: usize, rows: Vec<C> },
     /// No reading found a row.
     NotFound,
 }
 
-/// Decides between the rows of the readings, the surest reading first. For an ambiguous identifier,
-/// at most `rows_max` rows are kept.
+/// Decides between the rows of the readings. `found` has the surest reading first. For an ambiguous
+/// identifier, at most `rows_max` rows are kept.
 ///
 /// When two readings find different securities, no step can choose between them: steps say which
 /// listing is wanted, not which meaning of a text.
 ///
 /// # Errors
-/// [`TakesMore`] when that takes more work than the meter allows.
+/// [`TakesMore`] when the decision takes more work than the meter allows.
 pub(crate) fn decide<C: Candidate>(
     mut found: Vec<(IdType, Vec<C>)>,
     policy: &Policy,
@@ -48,8 +49,8 @@ pub(crate) fn decide<C: Candidate>(
     let count: usize = found.iter().map(|(_, rows)| rows.len()).sum();
     meter.charge(PLACE_UNITS * count as u64)?;
     found.retain(|(_, rows)| !rows.is_empty());
-    // A FIGI means the row with this FIGI; if there is none, a composite; if there is none, a share
-    // class.
+    // A FIGI means the row with this FIGI. If there is none, it means a composite, and if there is
+    // none either, a share class.
     let mut has_figi = false;
     found.retain(|(id_type, _)| !is_figi(*id_type) || !std::mem::replace(&mut has_figi, true));
     if found.is_empty() {

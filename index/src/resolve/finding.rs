@@ -57,7 +57,7 @@ pub(super) fn wrong_of_seven(text: &str) -> Option<Finding> {
     is_sedol.then_some(Finding::CheckDigit(IdType::Sedol, digit))
 }
 
-/// Whether a text is a number that a spreadsheet rounded.
+/// [`Finding::Rounded`] for a number that a spreadsheet rounded.
 pub(super) fn rounded(text: &str) -> Option<Finding> {
     let (number, exponent) = text.split_once(['E', 'e'])?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());

@@ -10,7 +10,7 @@
 //!    found, [`correction`] lists the identifiers that are one slip away. [`resolution`] is the
 //!    result.
 //!
-//! No row is chosen unless a step asks for it.
+//! Among several rows, none is chosen unless a step asks for it.
 
 pub(crate) mod column;
 pub(crate) mod correction;

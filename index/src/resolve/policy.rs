@@ -19,16 +19,16 @@ const COMPARE_UNITS: u64 = 3;
 
 /// A row that an identifier found, as the policy needs it.
 pub(crate) trait Candidate: Copy {
-    /// Its hit.
+    /// The hit of the row.
     fn hit(self) -> Hit;
-    /// Whether its FIGI is its composite FIGI.
+    /// Whether the FIGI of the row is its composite FIGI.
     fn is_composite(self) -> bool;
-    /// Whether it has a value of a property.
+    /// Whether the row has this value.
     fn has(self, known: Known) -> bool;
-    /// The FIGI of its share class; without a share class, that of its composite; without either,
-    /// its own.
+    /// The FIGI of the row's share class; without a share class, that of its composite; without
+    /// either, that of the row.
     fn security(self) -> Figi;
-    /// Its place in the order of a search (contract 10.2): rank, then FIGI.
+    /// The place of the row in the order of a search (contract 10.2): rank, then FIGI.
     fn place(self) -> (u64, Figi);
 }
 
@@ -51,8 +51,8 @@ struct Step {
 enum Keep {
     /// The rows whose FIGI is their composite FIGI.
     Composites,
-    /// The rows with the first of these values that any row has. Values that the index does not
-    /// know are left out, since no row has them.
+    /// The rows with the first of these values that any of the rows has. Values that the index does
+    /// not know are left out, since no row has them.
     FirstOf(Vec<Known>),
 }
 
@@ -124,7 +124,7 @@ impl Policy {
     /// The text of a step.
     ///
     /// # Panics
-    /// When the policy has fewer steps.
+    /// When the policy has no step with this number.
     pub fn step(&self, number: usize) -> &str {
         &self.steps[number].text
     }
@@ -139,11 +139,11 @@ impl Policy {
         self.steps.is_empty()
     }
 
-    /// Applies the steps until one row is left, and returns the number of the step that left it.
-    /// Each comparison of a value with a row is charged in advance.
+    /// Applies the steps until one row is left. Returns the number of the step that left one row;
+    /// `None` when no step did. Each comparison of a value with a row is charged in advance.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more work than the meter allows.
+    /// [`TakesMore`] when the steps take more work than the meter allows.
     pub(crate) fn narrow<C: Candidate>(
         &self,
         rows: &mut Vec<C>,

@@ -13,32 +13,34 @@ use crate::query::{Filters, Lookup};
 /// The units of work of finding all readings of a text.
 pub const QUESTION_UNITS: u64 = 120;
 
-/// One identifier of a list: the lookups that may find it, and the fault to report if none does.
+/// One identifier of a list: the lookups that may find it, and its fault, if it has one.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// A lookup for each reading, the surest first.
     pub(crate) lookups: Vec<Lookup<'a>>,
-    /// The faulty identifier, its idType and its fault. It is reported if no lookup finds a row.
+    /// The fault of the identifier. It is reported if no lookup finds a row and
+    /// [`Question::is_invalid_unfound`] holds.
     pub(crate) fault: Option<Fault<'a>>,
 }
 
 /// The fault of an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault<'a> {
-    /// The identifier to look for corrections of, if it can have any.
+    /// The faulty identifier with its type; `None` when it cannot have corrections.
     pub(crate) of: Option<(IdType, Cow<'a, str>)>,
     /// The fault as a sentence without a full stop.
     pub(crate) reason: String,
 }
 
 impl<'a> Question<'a> {
-    /// A question about a text. Each of its readings gets these filters.
+    /// A question about a text. The lookup of each reading has these filters, narrowed by the
+    /// market that the reading names.
     pub fn text(text: &'a str, vocabulary: &Vocabulary, filters: Option<&Filters>) -> Self {
         Self::recognised(text, None, vocabulary, filters)
     }
 
-    /// A question about a text of a column that was recognised as `id_type`. Only readings of this
-    /// type count.
+    /// A question about a text of a column that was recognised as `id_type`. Only readings that are
+    /// expected in such a column count (`is_of_column`).
     pub fn of_column(
         text: &'a str,
         id_type: IdType,
@@ -48,8 +50,8 @@ impl<'a> Question<'a> {
         Self::recognised(text, Some(id_type), vocabulary, filters)
     }
 
-    /// A question about a text by itself, or about a text of a column of the type `column`. The
-    /// question borrows from a borrowed text.
+    /// A question about a text by itself, or about a text of a column of the type `column`. If
+    /// `text` is borrowed, the question borrows from it; otherwise the question owns its texts.
     pub fn of(
         text: &Cow<'a, str>,
         column: Option<IdType>,
@@ -148,8 +150,8 @@ impl<'a> Question<'a> {
         Question { lookups, fault }
     }
 
-    /// The identifiers to look for corrections of if nothing was found: the one with a fault, else
-    /// the ones that were looked up without success.
+    /// The identifiers to look for corrections of if nothing was found: the faulty one, if there is
+    /// one, then those that were looked up.
     pub(crate) fn correctable(&self) -> impl Iterator<Item = (IdType, &str)> {
         let looked_up = self.lookups.iter().map(|lookup| &lookup.id_value);
         let looked_up = looked_up.map(|value: &IdValue<'_>| (value.id_type(), value.as_str()));
@@ -164,7 +166,7 @@ impl<'a> Question<'a> {
     }
 
     /// Whether the identifier counts as invalid if no lookup finds a row: a fault was found, and
-    /// all of its readings are tickers, which any text may be.
+    /// every reading, if there is one, is a ticker, which any text may be.
     pub(crate) fn is_invalid_unfound(&self) -> bool {
         let only_tickers = || self.lookups.iter().all(|l| l.id_value.id_type() == IdType::Ticker);
         self.fault.is_some() && only_tickers()

@@ -16,7 +16,8 @@
 //! | ticker and class letter | `BRK-B`, `BRK.B` | TICKER with `/B` |
 //! | any text | `IBM` | TICKER |
 //!
-//! All readings are looked up. They are ordered by their certainty, which never chooses one.
+//! All readings are looked up. They are ordered by their certainty. This order chooses a reading
+//! only among those of a FIGI.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -9,7 +9,8 @@ use crate::search::Hit;
 /// The bounds of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct ResolveBounds {
-    /// The most rows that one identifier may find. An identifier with more is invalid.
+    /// The most rows that one lookup of an identifier may find. If a lookup finds more, the
+    /// identifier is invalid.
     pub identifier_rows_max: usize,
     /// The most rows of all identifiers together. Identifiers beyond this bound are invalid, with
     /// [`Resolution::is_beyond_rows`].
@@ -26,13 +27,15 @@ pub struct Resolution {
     /// The types of the readings that found rows: one, or several when they find different
     /// securities. If no row was found, the given or tried type, if there is only one.
     pub id_types: Vec<IdType>,
-    /// The row that is meant, or the first candidates in the order of a search.
+    /// The row that is meant, or the first candidates. Candidates are in the order of a search, but
+    /// readings that find different securities take turns.
     pub hits: Vec<Hit>,
-    /// An identifier that has rows and differs by the check digit or by one swap. For a wrong check
-    /// digit, the identifier with the right one, even if it has no rows.
+    /// An identifier that has rows and differs by the check digit or by one swap. If there is none,
+    /// and the identifier is invalid because of its check digit, the identifier with the right
+    /// check digit.
     pub correction: Option<String>,
-    /// Whether the identifier is invalid only because earlier identifiers have used up
-    /// [`ResolveBounds::rows_max`]. On its own it has an answer.
+    /// Whether the identifier is invalid because earlier identifiers have used up
+    /// [`ResolveBounds::rows_max`]. Sent alone, it may have an answer.
     pub is_beyond_rows: bool,
 }
 
@@ -45,7 +48,7 @@ pub enum Status {
     Ambiguous(usize),
     /// The identifier is valid, and no row carries it.
     Unknown,
-    /// The identifier cannot be looked up. The reason is a sentence without a full stop.
+    /// The identifier has a fault, or too many rows. The reason is a sentence without a full stop.
     Invalid(String),
 }
 
@@ -75,8 +78,8 @@ impl Resolution {
         Self { status, id_types, hits, correction: None, is_beyond_rows: false }
     }
 
-    /// For people: the reason why no row was chosen, with the correction; empty when one was
-    /// chosen.
+    /// The reason why no row was chosen, with the correction, as a text for people. Empty when a
+    /// row was chosen.
     pub fn reason(&self) -> Cow<'_, str> {
         let reason = match &self.status {
             Status::Resolved(_) => "",

@@ -20,7 +20,7 @@ const CORRECTION_UNITS: u64 = 12;
 pub(crate) struct Resolver<'a, 'q> {
     policy: &'a Policy,
     bounds: ResolveBounds,
-    /// The rows that all remaining identifiers may find together.
+    /// The number of rows that all remaining identifiers may find together.
     rows_left: usize,
     /// The results of the questions that were decided since the last call of `corrections`.
     resolutions: Vec<Resolution>,
@@ -31,7 +31,7 @@ pub(crate) struct Resolver<'a, 'q> {
 /// The rows that the lookups of one question found so far.
 pub(crate) struct Readings<C> {
     found: Vec<(IdType, Vec<C>)>,
-    /// The reason why a lookup has too many rows.
+    /// The message of a lookup that has too many rows.
     refused: Option<String>,
     is_beyond_rows: bool,
 }
@@ -39,7 +39,8 @@ pub(crate) struct Readings<C> {
 /// The second half: takes the lookups of corrections for identifiers that were not found.
 pub(crate) struct Corrections {
     resolutions: Vec<Resolution>,
-    /// The right check digits of questions, by their numbers, for those without another correction.
+    /// For each invalid question, its number and the identifier with the right check digit. This
+    /// identifier is used if there is no other correction.
     right_check_digits: Vec<(usize, String)>,
     /// The number of the question of each lookup.
     of: Vec<usize>,
@@ -78,7 +79,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
     /// Decides the next question. All of its lookups must have been added.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more work than the meter allows.
+    /// [`TakesMore`] when the decision takes more work than the meter allows.
     pub(crate) fn decide<C: Candidate>(
         &mut self,
         question: &'a Question<'q>,
@@ -120,7 +121,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
     /// were decided since the last call. Frequent calls keep the number of pending questions small.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more work than the meter allows.
+    /// [`TakesMore`] when the corrections take more work than the meter allows.
     pub(crate) fn corrections(
         &mut self,
         meter: &Meter,

@@ -3,8 +3,8 @@
 //!
 //! The order of a search (contract 10.2 to 10.9) is by [`Tier`], which says how a row matches; then
 //! by rank, which does not depend on the question (`part::ranks`); then by FIGI. If few rows match,
-//! all of them are read and sorted. If many match, they are read in the order of ranks, tier by
-//! tier, until the page is full.
+//! all of them are read and sorted. If many match, one tier after the other is read in the order of
+//! ranks, until the page is full.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ pub enum Tier {
     Named,
     /// The whole text is the ticker, the name or a symbol of the row.
     Exact,
-    /// The row holds the words, and one of the words names its kind.
+    /// The ticker and the name hold the words, and one of several words names the row's kind.
     OfKind,
     /// The ticker and the name hold the words, or the question has no words.
     Words,
@@ -83,8 +83,8 @@ const POSTINGS_PER_UNIT: u64 = 4;
 /// The number of postings that are charged together.
 const POSTINGS_CHARGED: u64 = 4096;
 
-/// The fewest steps that a search without words takes in the order of ranks before it reads its
-/// rows in the order of DocIds instead.
+/// Before a search without words reads its rows in the order of DocIds, it takes at least this many
+/// steps in the order of ranks, or fewer when few units remain.
 const FILTER_STEPS_MIN: u32 = 4096;
 
 /// The best rows of a part after the place `after`, in order: `wanted` rows, or all when there are
@@ -218,7 +218,8 @@ impl Collector<'_> {
         Ok(meter.check()?)
     }
 
-    /// Adds rows in the order of ranks, tier by tier, until the page is full.
+    /// Adds the rows of one tier after the other, each tier in the order of ranks, until the page
+    /// is full.
     fn add_ranked(&mut self, rows: &mut RankedRows<'_>, meter: &Meter) -> Result<()> {
         let all = 0..self.part.ranks.len();
         let mut passes: Vec<_> =
@@ -279,10 +280,10 @@ struct Tiers<'a> {
     exact: RowSet,
     /// The row that the text names.
     named: Option<u32>,
-    /// The positions of the rows of each kind that a word of the question names. The ranges
-    /// ascend and do not overlap.
+    /// The positions of the rows of each kind that one of several words names. The ranges ascend
+    /// and do not overlap.
     of_kind: Vec<Range<u32>>,
-    /// The rows that hold a term of the question neither in the ticker nor in the name.
+    /// The rows that hold a term of the question only in the description or an alias.
     elsewhere: RowSet,
 }
 
@@ -338,7 +339,7 @@ impl<'a> Tiers<'a> {
     }
 }
 
-/// Adds the rows that hold a term neither in the ticker nor in the name.
+/// Adds the rows that hold a term only in the description or an alias.
 fn add_elsewhere(part: &Part, term: &str, rows: &mut RowSet, meter: &Meter) -> Result<()> {
     meter.charge(TERM_UNITS)?;
     let inverted = part.segment.inverted_index(part.fields.elsewhere)?;

@@ -20,14 +20,14 @@ pub(crate) struct Conditions<'a> {
     /// A bitmap that must not contain the row.
     pub(crate) excluded: Option<Bitmap<'a>>,
     pub(crate) intervals: Vec<Interval<'a>>,
-    /// Whether no row can pass: no row of the part has any of the allowed values.
+    /// Whether no row can pass: for some filter, no row of the part has an allowed value.
     pub(crate) is_impossible: bool,
 }
 
 impl<'a> Conditions<'a> {
     pub(crate) fn new(part: &'a Part, filters: &Filters) -> Self {
         let mut is_impossible = false;
-        // These vectors allocate nothing for most questions, which have no allowed values.
+        // These vectors allocate nothing for most questions, which do not restrict values.
         let (mut demanded, mut any_of) = (Vec::new(), Vec::new());
         let mut one_of = |bitmaps: &mut dyn Iterator<Item = Bitmap<'a>>| match (
             bitmaps.next(),

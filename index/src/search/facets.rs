@@ -57,7 +57,7 @@ impl Facet {
     /// The value at a place of the facet.
     ///
     /// # Panics
-    /// When the place was given for another vocabulary.
+    /// When the facet has no value at this place.
     pub fn value(self, place: u32, vocabulary: &Vocabulary) -> &str {
         match self {
             Self::Property(property) => vocabulary.value(property, place as usize),
@@ -65,7 +65,7 @@ impl Facet {
         }
     }
 
-    /// The number of values that a row may have: the places of its counts.
+    /// The number of different values. A list of counts has a place for each of them.
     pub fn values(self, vocabulary: &Vocabulary) -> usize {
         match self {
             Self::Property(property) => vocabulary.values(property).len(),
@@ -220,7 +220,7 @@ fn walked(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
     }
 }
 
-/// Sets the bits of the rows that match by an alternative. No bit may be set before. The filters of
+/// Sets the bits of the rows that match an alternative. No bit may be set before. The filters of
 /// the alternative are verified for all rows together.
 fn add_with_words(
     part: &Part,
@@ -243,7 +243,7 @@ fn add_with_words(
     narrow(part, &alternative.verified, bits, meter)
 }
 
-/// Keeps those rows, a bit for each, that pass the filters.
+/// Keeps the bits of the rows that pass the filters, and clears the others.
 fn narrow(part: &Part, filters: &Filters, bits: &mut [u64], meter: &Meter) -> Result<()> {
     meter.charge(filters.units())?;
     let conditions = Conditions::new(part, filters);

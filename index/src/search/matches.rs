@@ -30,7 +30,7 @@ enum Source<'a> {
     Selection(Box<Selection<'a>>),
 }
 
-/// The rows that match by one alternative.
+/// The rows that match one alternative.
 struct Walk<'a> {
     scorer: Box<dyn Scorer>,
     verified: Conditions<'a>,

@@ -20,11 +20,12 @@ pub const NAMES_MAX: usize = 8;
 /// Units of work of reading a name.
 const NAME_UNITS: u64 = 50;
 
-/// The margin by which a company whose name begins with the word must beat the rows with the word
-/// as ticker, name or symbol. It is the score of twice as many listings.
+/// If importances do not decide, the margin by which a company whose name begins with the word must
+/// beat the rows with the word as ticker, name or symbol. It equals the gain from twice as many
+/// listings.
 const MARGIN: u32 = 40;
 
-/// The margin by which a depositary receipt must beat a share to come first.
+/// The margin in score by which a depositary receipt must beat a share of equal importance.
 const RECEIPT_COST: u32 = 60;
 
 /// A company whose name begins with the word.
@@ -35,7 +36,8 @@ struct Company {
     score: u32,
 }
 
-/// The rows that pass the filters and have the word as their ticker, name or symbol.
+/// A summary of the rows that pass the filters and have the word as their ticker, name or symbol.
+/// `first` is the first rank of these rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exact {
     pub(crate) first: Rank,
@@ -44,8 +46,8 @@ pub(crate) struct Exact {
     pub(crate) score: u32,
 }
 
-/// The best listings that hold the word, first by rank, with their ranks; at most [`NAMES_MAX`] of
-/// each kind.
+/// The first rows that hold the word, in the order of ranks and with their ranks. Only the best
+/// listing of each security is included; at most [`NAMES_MAX`] of each kind.
 pub(crate) struct BestListings {
     pub(crate) shares: Vec<(Rank, Hit)>,
     pub(crate) receipts: Vec<(Rank, Hit)>,
@@ -155,7 +157,7 @@ impl Exact {
     }
 }
 
-/// Adds the rows of a part.
+/// Adds the rows of a part that pass the filters to `exact`.
 fn add_exact(
     exact: &mut Option<Exact>,
     prepared: &Prepared<'_>,

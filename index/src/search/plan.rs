@@ -3,11 +3,12 @@
 //! are **counted**. A plan is plain data: `matches` executes it, and [`Catalogue::explain`] prints
 //! it.
 //!
-//! A short list is never intersected with a long one (engine 3). In a question with words, their
-//! posting lists drive, and each remaining row is looked up in bitmaps and ordinals. In a question
-//! without words, the bitmaps of the allowed values are intersected and intervals are compared, for
-//! a block of rows at a time. A question that only restricts one property is counted without
-//! reading a row, since a bitmap knows its number of rows.
+//! A short list is never intersected with a long one (engine 3). In a question with words, the
+//! posting lists of the words drive, and each remaining row is looked up in bitmaps and ordinals.
+//! In a question without words, the bitmaps of the allowed values are intersected and intervals are
+//! compared, for a block of rows at a time. If a question only restricts one property and no
+//! unlisted equities must be left out, it is counted without reading a row, since a bitmap knows
+//! its number of rows.
 //!
 //! [`Catalogue::explain`]: crate::Catalogue::explain
 
@@ -53,7 +54,7 @@ pub(crate) enum Driver {
         /// All filters of the question.
         filters: Box<Filters>,
     },
-    /// No row has an allowed value.
+    /// No source: no row satisfies some demand of the filters.
     Nothing,
 }
 

@@ -29,7 +29,8 @@ pub(crate) const POSITION_UNITS: u64 = 8;
 pub(crate) enum Positions<'a> {
     /// The positions of a frequent word.
     List(Box<ListCursor<'a>>),
-    /// The positions of a rare word, and the number of them that were already passed.
+    /// A list of positions, such as those of a rare word, and the number of positions that were
+    /// already passed.
     Few(Vec<u32>, usize),
     /// The positions that are in all of the sets. There is at least one set.
     All(Vec<Positions<'a>>),
@@ -56,7 +57,8 @@ impl FewRows {
     /// The most rows.
     const MAX: u32 = 256;
 
-    /// The rows of a set, if they are few. The set must not have been read yet.
+    /// The rows of a set; `None` when there may be more than [`FewRows::MAX`]. The set must not
+    /// have been read yet.
     pub(crate) fn of(part: &Part, set: &mut Positions<'_>, meter: &Meter) -> Option<Self> {
         if set.count_max() > Self::MAX {
             return None;
@@ -88,7 +90,7 @@ pub(crate) enum DictionaryWord {
 }
 
 impl DictionaryWord {
-    /// The number of its rows.
+    /// The number of rows that hold the word.
     pub(crate) fn rows(&self) -> u32 {
         match self {
             Self::Listed(word) => word.rows,
@@ -96,7 +98,7 @@ impl DictionaryWord {
         }
     }
 
-    /// The start of its posting list in the segment.
+    /// The start of the word's posting list in the segment.
     pub(crate) fn postings(&self) -> usize {
         match self {
             Self::Listed(word) => word.start as usize,
@@ -113,8 +115,8 @@ impl<'a> Positions<'a> {
         info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, None, meter))
     }
 
-    /// The rows of a part that hold a term. `info` is its entry in the dictionary. If `among` is
-    /// given, a rare term gives only rows that are in it.
+    /// The rows of a part that hold a term. `info` is the entry of the term in the dictionary. If
+    /// `among` is given and the term is rare, only the rows in `among` are returned.
     fn of_info(
         part: &'a Part,
         info: &TermInfo,
@@ -137,8 +139,8 @@ impl<'a> Positions<'a> {
         Ok(Self::Few(positions, 0))
     }
 
-    /// The rows of a part that hold a word of its dictionary. If `among` is given, a rare word
-    /// gives only rows that are in it.
+    /// The rows of a part that hold a word of its dictionary. If `among` is given and the word is
+    /// rare, only the rows in `among` are returned.
     pub(crate) fn of_dictionary(
         part: &'a Part,
         word: &DictionaryWord,
@@ -260,7 +262,7 @@ impl<'a> Positions<'a> {
     }
 
     /// Whether a position is in the set. Call it with ascending positions. Unlike
-    /// [`Positions::seek`], it does not move to the next position of the set.
+    /// [`Positions::seek`], it does not look for the next position that several sets share.
     pub(crate) fn holds(&mut self, position: u32, meter: &Meter) -> bool {
         match self {
             Self::List(_) | Self::Few(..) => {

@@ -15,7 +15,7 @@ use crate::part::Part;
 use crate::part::ranks::rank::Rank;
 use crate::query::Keywords;
 
-/// If at most this many rows may match, all of them are read and sorted.
+/// If words lead to at most this many rows, all of these are read and sorted.
 pub(super) const FEW_ROWS: u64 = 256;
 
 /// Units of work of reading the rank of a row.
@@ -27,8 +27,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) plan: Plan,
     /// See [`exact`].
     pub(crate) exact: RowSet,
-    /// The rows that words lead to, in the order of ranks; `None` when there are few, so that all
-    /// of them are read.
+    /// The rows that words lead to, in the order of ranks. `None` in a search without words, and
+    /// when there are so few rows that all of them are read.
     pub(super) of_words: Option<Vec<RankedWords<'a>>>,
 }
 
@@ -54,9 +54,9 @@ impl<'a> Prepared<'a> {
         Ok(Self { part, plan, exact, of_words })
     }
 
-    /// The first rows of some kinds that words lead to, with their ranks, in the order of ranks.
-    /// Only best listings are included, at most `rows_max` of each kind. `kinds` must be in the
-    /// order of kinds.
+    /// The first rows that words lead to, for each of `kinds`, in the order of ranks and with their
+    /// ranks. Only the best listing of each security is included, at most `rows_max` of each kind.
+    /// `kinds` must be in the order of kinds.
     pub(crate) fn first_of<const N: usize>(
         &mut self,
         kinds: [Kind; N],

@@ -1,10 +1,11 @@
 //! Sets of rows of one part, in bounded memory. A set of few rows is a sorted list; a set of many
-//! rows is one bit for each row of the part. So a set takes at most about an eighth of a byte for
-//! each row of the part, which is 2 MB for the largest parts that a build makes.
+//! rows is one bit for each row of the part. So a set takes at most a few kilobytes in a small
+//! part, and about an eighth of a byte for each row in a larger part: 2 MB in the largest parts
+//! that a build makes.
 
 use tantivy::TERMINATED;
 
-/// Sets of at most this many rows are always lists, even in a small part.
+/// A list may always have this many rows, even in a small part.
 const FEW_ROWS_MIN: usize = 256;
 
 /// The number of rows of the part divided by the length of the longest list. A list of that length,
@@ -45,7 +46,7 @@ impl RowSet {
         }
     }
 
-    /// Sorts the rows. Needed after rows of several lists were added.
+    /// Sorts the rows and removes repeats. Needed after rows of several lists were added.
     pub(crate) fn sort(&mut self) {
         self.few.sort_unstable();
         self.few.dedup();

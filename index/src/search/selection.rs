@@ -88,8 +88,8 @@ impl<'a> Selection<'a> {
         count
     }
 
-    /// Keeps those rows of a part, a bit for each, that pass. Must be called before any other
-    /// method.
+    /// Keeps the bits of the rows that pass the conditions, and clears the others. Must be called
+    /// before any other method.
     pub(crate) fn narrow(&mut self, rows: &mut [u64]) {
         let mut done = 0;
         while self.advance() {
@@ -111,7 +111,8 @@ impl<'a> Selection<'a> {
                 if self.meter.charge(self.chunk_units).is_err() {
                     return false;
                 }
-                // Chunks without rows in one of the bitmaps are skipped.
+                // Chunks are skipped where a demanded bitmap or a whole group of bitmaps has no
+                // rows.
                 let Some(common) = self.common_chunk(chunk) else {
                     self.next = self.docs;
                     return false;

@@ -89,7 +89,7 @@ pub(crate) fn rows_of(
     Ok(rows)
 }
 
-/// Adds the rows of some lists that pass the conditions to a set.
+/// Adds to a set the rows of some lists that pass the conditions.
 pub(crate) fn add_all(
     rows: &mut RowSet,
     lists: &[Postings<'_>],
@@ -103,7 +103,8 @@ pub(crate) fn add_all(
     Ok(())
 }
 
-/// Adds the rows of a list, if there is one, that pass the conditions to a set.
+/// Adds to a set the rows of a list that pass the conditions. Without conditions, adds all rows of
+/// the list.
 fn add(
     rows: &mut RowSet,
     list: &Postings<'_>,

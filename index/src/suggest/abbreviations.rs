@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The line of the group of each word.
+/// The group of each word, as a line of the file.
 static GROUPS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let lines = include_str!("abbreviations.txt").lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(|line| line.split_whitespace().map(move |word| (word, line))).collect()

@@ -1,8 +1,8 @@
 //! The most frequent words among some words of the dictionary of a part.
 //!
-//! Words with a common beginning follow each other in the dictionary. The frequent ones have lists
-//! in the order of ranks (`part::ranks`) and are found by these. So the other words are read only
-//! if too few are frequent.
+//! Words with a common beginning follow each other in the dictionary. The first few are read one by
+//! one. After them, the frequent words are found by their lists in the order of ranks
+//! (`part::ranks`), and the other words are read only if too few words are frequent.
 
 use std::cmp::Reverse;
 
@@ -29,8 +29,8 @@ const WORD_UNITS: u64 = 4;
 const SEEK_UNITS: u64 = 40;
 const LISTED_UNITS: u64 = 1;
 
-/// Selects the most frequent of the first [`WORDS_READ_MAX`] added words, in the order of the
-/// dictionary. Never holds more than twice as many words as are wanted.
+/// Selects the most frequent of the words that are added. Only the first [`WORDS_READ_MAX`] added
+/// words count. Never holds more than twice as many words as are wanted.
 pub(super) struct MostFrequent<'a> {
     part: &'a Part,
     terms: &'a TermDictionary,
@@ -69,12 +69,12 @@ impl<'a> MostFrequent<'a> {
         Self { part, terms, meter, words_max, left: WORDS_READ_MAX, found, skipped }
     }
 
-    /// Whether the largest number of words was reached.
+    /// Whether [`WORDS_READ_MAX`] words were added.
     pub(super) fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// Adds a word that was read.
+    /// Adds a word that was read. Ignores it when [`WORDS_READ_MAX`] words were added before.
     pub(super) fn add(&mut self, word: &TermInfo) -> Result<()> {
         self.meter.charge(WORD_UNITS)?;
         if self.left > 0 {
@@ -84,7 +84,7 @@ impl<'a> MostFrequent<'a> {
         Ok(())
     }
 
-    /// Adds the words that begin with a text.
+    /// Adds the words that begin with a text, up to [`WORDS_READ_MAX`] in all.
     pub(super) fn add_beginning(&mut self, beginning: &[u8]) -> Result<()> {
         self.meter.charge(SEEK_UNITS)?;
         let words = self.terms.range().ge(beginning).into_stream();
@@ -104,7 +104,8 @@ impl<'a> MostFrequent<'a> {
         Ok(())
     }
 
-    /// Adds the words between `before` and `end`. The word `before` is at `place`.
+    /// Adds the frequent words between `before` and `end`, and notes the stretch in `skipped` for
+    /// the other words. The word `before` is at `place`.
     fn add_stretch(&mut self, before: &[u8], place: WordPlace, end: WordPlace) -> Result<()> {
         let first = place.word + 1;
         let count = (end.word - first).min(self.left);
@@ -122,8 +123,8 @@ impl<'a> MostFrequent<'a> {
         Ok(())
     }
 
-    /// The most frequent words. Among equally frequent ones, the first in the order of the
-    /// dictionary win.
+    /// The most frequent words, in no particular order. Among equally frequent words, the first
+    /// ones in the order of the dictionary win.
     pub(super) fn finish(mut self) -> Result<Vec<DictionaryWord>> {
         self.cut();
         let is_enough = self.found.len() == self.words_max

@@ -74,7 +74,7 @@ const JOINED: i32 = -20;
 const LOOSE: i32 = -60;
 const GUESSED: i32 = -100;
 
-/// The words exactly as typed. The last one may be unfinished.
+/// The words as typed, at most [`WORDS_MAX`]. The last one may be unfinished.
 pub(crate) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
     let words = keywords.words().iter().take(WORDS_MAX);
     let mut words: Vec<QueryWord> = words.map(QueryWord::whole).collect();
@@ -136,8 +136,9 @@ pub(super) fn split(words: &[QueryWord]) -> Vec<Interpretation> {
     interpretations
 }
 
-/// Interpretations with a typo. If some words are in no row, all of these get one; otherwise each
-/// word in turn does.
+/// Interpretations with one typo in a word. If some words are in no row, a single interpretation
+/// allows a typo in each of these. Otherwise, there is one interpretation for each word, with a
+/// typo in that word. Words in which no typo is looked for ([`typos_max`]) are left out.
 pub(super) fn guessed<E>(
     words: &[QueryWord],
     is_known: impl Fn(&QueryWord) -> Result<bool, E>,
@@ -151,8 +152,9 @@ pub(super) fn guessed<E>(
     Ok(places.map(|place| mistyped(words, &[place], 1)).collect())
 }
 
-/// The interpretation with up to two typos in each word that is in no row; empty when no such word
-/// is long enough for two. `is_known` is also called with beginnings of words.
+/// The interpretation with up to two typos in each word that is in no row; `None` when no such word
+/// is long enough for two. For an unfinished word, `is_known` must say whether a word of any row
+/// begins with it.
 pub(super) fn guessed_twice<E>(
     words: &[QueryWord],
     is_known: impl Fn(&QueryWord) -> Result<bool, E>,
@@ -186,19 +188,20 @@ fn mistyped(words: &[QueryWord], places: &[usize], typos: usize) -> Interpretati
     Interpretation::of(words, GUESSED)
 }
 
-/// Whether any row of a part has a word that begins with the text.
+/// Whether a word of any row of a part begins with the text.
 pub(super) fn is_beginning(part: &Part, text: &str, meter: &Meter) -> Result<bool> {
     Ok(!beginning_with(part, text, 1, meter)?.is_empty())
 }
 
-/// Whether any row of a part has a word.
+/// Whether this word occurs in any row of a part.
 pub(super) fn is_known(part: &Part, word: &str, meter: &Meter) -> Result<bool> {
     meter.charge(TERM_UNITS)?;
     Ok(part.words.terms().get(word).map_err(TantivyError::from)?.is_some())
 }
 
-/// The first rows of a part that hold the words of an interpretation, in the order of ranks, at
-/// most `rows_max`, each with the result of `fit`.
+/// The first rows of a part, in the order of ranks, that hold the words of an interpretation and
+/// for which `fit` gives a result. At most `rows_max` rows are returned, and fewer if the search is
+/// abandoned.
 pub(super) fn rows(
     part: &Part,
     lookups: &Lookups,
@@ -233,17 +236,19 @@ pub(super) fn rows(
     Ok(Vec::new())
 }
 
-/// The place to look for beginnings of up to three letters. At first they are not looked up in the
-/// dictionary like longer beginnings, since too many rows hold them.
+/// The place to look for beginnings of up to three letters. Too many rows hold such beginnings, so
+/// at first these are not looked up in the dictionary like longer ones, unless the text has no
+/// other word and the table of beginnings is not enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShortBeginning {
-    /// Among the rows that hold the other words.
+    /// Among the rows that hold the other words. Without other words, in the table of beginnings.
     InRows,
     /// In the dictionary, like longer beginnings: too many rows hold the other words.
     InDictionary,
 }
 
-/// The rows, and whether they are complete. If not, the interpretation was abandoned.
+/// The first rows that fit, and whether these are all rows that fit. They may not be when
+/// `rows_max` was reached or the interpretation was abandoned.
 fn walk(
     part: &Part,
     mut positions: Positions<'_>,
@@ -253,8 +258,8 @@ fn walk(
     fit: &mut impl FnMut(u32) -> Result<Option<Fit>>,
 ) -> Result<(Vec<(u32, Fit)>, bool)> {
     let step_units = STEP_UNITS + conditions.row_units();
-    // The count of steps does not depend on the number of lists that a step looks into. If a row
-    // must hold several words, it counts as two steps.
+    // The count of steps does not depend on the number of lists that a step looks into. A row that
+    // must hold several words counts as two steps.
     let of_row = if matches!(positions, Positions::All(_)) { 2 } else { 1 };
     let steps = meter.within(STEPS_MAX / of_row * (step_units + positions.seek_units()));
     let mut misses = MISSES_MAX;
@@ -278,7 +283,8 @@ fn walk(
     Ok((found, is_all))
 }
 
-/// Whether too many words begin with the word to look up rows by it.
+/// Whether the word is unfinished and has at most [`SHORT_CHARS_MAX`] letters. Too many words have
+/// such a beginning.
 pub(crate) fn is_short(word: &QueryWord) -> bool {
     word.is_unfinished && word.word.squeezed.chars().count() <= SHORT_CHARS_MAX
 }
@@ -357,7 +363,7 @@ impl QueryWord {
         Self { equivalents, ..Self::part(word.clone()) }
     }
 
-    /// A part of a split word. It abbreviates nothing.
+    /// A word without equivalents, such as a part of a split word.
     fn part(mut word: Word) -> Self {
         if word.runs.len() > RUNS_MAX {
             word.runs = vec![word.squeezed.clone()];

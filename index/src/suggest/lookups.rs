@@ -21,7 +21,7 @@ const KNOWN_UNITS: u64 = 20;
 /// A typed text, the most typos in it, and whether it may be only the beginning of a word.
 type WordKey = (String, usize, bool);
 
-/// The dictionary words of one part that were looked up, and rows of them.
+/// The dictionary words of one part that were looked up, and the rows of the rare ones.
 #[derive(Default)]
 pub(super) struct Lookups {
     words: RefCell<HashMap<WordKey, Arc<[DictionaryWord]>>>,
@@ -42,7 +42,7 @@ impl Lookups {
         })
     }
 
-    /// The most frequent words that differ from a text by typos.
+    /// The most frequent words that differ from a text by at most `typos` typos ([`neighbours`]).
     pub(super) fn neighbours(
         &self,
         part: &Part,
@@ -56,8 +56,8 @@ impl Lookups {
         })
     }
 
-    /// The rows that hold a word of the dictionary. If `among` is given, a rare word gives only
-    /// rows that are in it.
+    /// The rows that hold a word of the dictionary. If `among` is given and the word is rare, only
+    /// the rows in `among` are returned.
     pub(super) fn rows<'a>(
         &self,
         part: &'a Part,

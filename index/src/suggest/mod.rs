@@ -12,7 +12,7 @@
 //!    each other.
 //! 3. [`reading`] compares each row with the typed words, and gives the row points: for the words
 //!    it holds, for how surely it holds them, and for how much of its name they cover.
-//! 4. [`spelled`] knows longer forms of a ticker in lists, such as `IBM US Equity`.
+//! 4. [`spelled`] recognises longer forms of a ticker, as lists have them, such as `IBM US Equity`.
 //! 5. For each security, the row with the most points is suggested (see [`score`]).
 //!
 //! Finding the rows and scoring them are separate, so that documents of another engine are scored
@@ -129,7 +129,8 @@ impl Hasher for HitHasher {
     }
 }
 
-/// The unfinished work on one question, after a meter ended it. The next meter continues it.
+/// The state of the work on one question. If a meter ends the work, the next meter continues it
+/// from this state.
 #[derive(Default)]
 pub struct Begun {
     stage: Stage,
@@ -318,7 +319,8 @@ impl Suggester<'_> {
         suggested.collect()
     }
 
-    /// The number of rows of a security.
+    /// The number of rows of a security: those with the same share class FIGI or, without one, with
+    /// the same composite FIGI. A row without both is the only one.
     fn listings(&self, share_class: Option<Figi>, composite: Option<Figi>) -> usize {
         let value = share_class.map(IdValue::share_class).or(composite.map(IdValue::composite));
         let Some(value) = value else { return 1 };
@@ -368,7 +370,7 @@ impl CandidateRows {
         }
     }
 
-    /// Reads a row unless it was read before, and returns the result of `see`.
+    /// Returns the result of `see` for a row. Reads the row unless its reading was kept before.
     fn read<T>(
         &mut self,
         parts: &[Part],

@@ -16,12 +16,13 @@ pub(crate) struct QueryWord {
     pub(crate) equivalents: Vec<&'static str>,
     /// Whether the word may be only a beginning.
     pub(crate) is_unfinished: bool,
-    /// Whether the table of beginnings has rows for the word, in any part.
+    /// Whether the table of beginnings has rows for the word, in any part. Only set for a word that
+    /// is the only word of an interpretation.
     pub(crate) is_listed: bool,
     /// The most typos that the word may have.
     pub(crate) typos: usize,
-    /// Whether every row that an interpretation reads holds the word, perhaps in its description or
-    /// an alias.
+    /// Whether every row that the interpretation reads holds the word, or a word that it may stand
+    /// for, perhaps in the description or an alias.
     pub(crate) is_held: bool,
     /// Whether the word is a part of a split word. Then it abbreviates nothing, and must follow the
     /// previous part.
@@ -31,13 +32,13 @@ pub(crate) struct QueryWord {
 /// The reasons for suggesting a row. Several may apply (contract 16.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Matched {
-    /// Some words are in its ticker, or the whole text is its ticker.
+    /// Some words are in the ticker of the row, or the whole text is the ticker.
     pub ticker: bool,
-    /// Some words are in its name.
+    /// Some words are in the name of the row.
     pub name: bool,
-    /// The whole text is one of its identifiers.
+    /// The whole text is one of the row's identifiers.
     pub identifier: bool,
-    /// Some words are in its description or an alias.
+    /// Some words are in the description or an alias of the row.
     pub description: bool,
     /// A typed word was taken for a similar word.
     pub guess: bool,
@@ -167,7 +168,7 @@ impl RowReading {
         }
     }
 
-    /// Whether the whole text, squeezed, is the ticker.
+    /// Whether the squeezed ticker of the row equals `squeezed`.
     pub(crate) fn has_ticker(&self, squeezed: &str) -> bool {
         self.text[..self.ticker] == *squeezed
     }
@@ -181,7 +182,8 @@ impl RowReading {
         may_be && !said.is_empty() && common_name(&self.name) == said
     }
 
-    /// The points of the typed words; `None` when one of them is not found.
+    /// The points of the typed words; `None` when a word is not found in the ticker or the name and
+    /// is not `is_held`.
     pub(crate) fn fit(&self, words: &[QueryWord]) -> Option<Fit> {
         let mut matched = Matched::default();
         let mut points = 0;

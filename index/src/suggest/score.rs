@@ -13,16 +13,17 @@ use crate::words::names::common_name;
 use crate::words::squeeze;
 
 /// The points that a row gains when the whole text is one of its identifying numbers, such as an
-/// ISIN. `WHOLE` is for its ticker, its name or a symbol.
+/// ISIN. `WHOLE` is for a text that is the ticker, the name or a symbol of the row.
 const NUMBER: i32 = 5_000;
 const WHOLE: i32 = 100;
 
-/// The points that a row gains when the text spells out its ticker with an exchange or a market
-/// sector, or spells it differently.
+/// The points that a row gains when the text is its ticker with an exchange or a market sector, or
+/// its ticker in another spelling.
 const SPELLED: i32 = 190;
 
-/// In an index with importances, the points that a row loses for the smallest importance or none.
-/// The other signals of such a row count less; `IMPORTANCE_SHARE` says how much.
+/// In an index with importances, the points that a row without an importance loses. A row with an
+/// importance loses these points in proportion to the number of larger importances. In such an
+/// index, the cost of the other signals is divided by `IMPORTANCE_SHARE`.
 const IMPORTANCE: i32 = 400;
 const IMPORTANCE_SHARE: i32 = 2;
 
@@ -31,9 +32,9 @@ const IMPORTANCE_SHARE: i32 = 2;
 pub(crate) enum As {
     /// The text is an identifying number of the row.
     Number,
-    /// The text is its ticker, its name or a symbol.
+    /// The text is the ticker, the name or a symbol of the row.
     Whole,
-    /// The text is its ticker with an addition, or in another spelling.
+    /// The text is the ticker of the row with an addition, or in another spelling.
     Spelled,
 }
 
@@ -75,7 +76,8 @@ impl WholeText {
 }
 
 /// One row of each security, the likeliest first, and at most `limit`. `importances` is the number
-/// of different importances. Rows with equal points are in the order of their identities `R`.
+/// of different importances. Rows with equal points are sorted by importance, the largest first,
+/// and then by their identities `R`.
 pub(crate) fn best<'a, R: Copy + Ord>(
     fits: impl Iterator<Item = (R, Rank, Fit)>,
     keywords: &Keywords,

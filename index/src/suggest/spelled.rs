@@ -1,6 +1,6 @@
-//! Texts that contain more than a ticker, or spell it differently: `IBM US Equity`, `VOD:XLON`,
-//! `VOD.L`, `BRK.B`. Lists and suggestions share these readings ([`recognise`]), and the faults
-//! that are reported while somebody types.
+//! Texts that contain more than a ticker, or a ticker in another spelling: `IBM US Equity`,
+//! `VOD:XLON`, `VOD.L`, `BRK.B`. Lists and suggestions share these readings ([`recognise`]). They
+//! also share the faults of identifiers, which are reported while somebody types.
 
 use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::Vocabulary;
@@ -18,7 +18,8 @@ pub(crate) struct Spelled {
     pub(crate) filters: Filters,
 }
 
-/// The tickers that a text may mean, other than the text itself.
+/// The tickers that a text may mean. The text itself is left out unless its reading narrows the
+/// filters. Readings that contradict the filters are left out too.
 pub(crate) fn spelled(text: &str, filters: &Filters, vocabulary: &Vocabulary) -> Vec<Spelled> {
     let Ok(recognition) = recognise(text, vocabulary) else { return Vec::new() };
     let readings = recognition.readings.into_iter();

@@ -5,7 +5,8 @@ use super::reading::QueryWord;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::Keywords;
 
-/// If there are fewer candidates than this, one typo is tried, and then two.
+/// One typo is tried if there are fewer candidates than this, and two typos if there are still
+/// fewer.
 const ENOUGH: usize = 3;
 
 /// The stages, in their order.
@@ -21,7 +22,7 @@ pub(crate) enum Stage {
     GuessedTwice,
 }
 
-/// A text and its words as typed.
+/// A text, its words as typed, and the vocabulary of the index.
 #[derive(Clone, Copy)]
 pub(crate) struct Typed<'a> {
     pub(crate) keywords: &'a Keywords,
@@ -31,8 +32,8 @@ pub(crate) struct Typed<'a> {
 
 impl Stage {
     /// The next stage and its interpretations; `None` after the last stage. `found` is the number
-    /// of candidates so far, and `limit` the number that is wanted. `has` says whether any row has
-    /// a word, or, with `true`, a word that begins with the text.
+    /// of candidates so far, and `limit` the number that is wanted. `has` says whether its text is
+    /// a word of any row. With `true`, it says whether a word of any row begins with the text.
     pub(crate) fn next<E>(
         self,
         typed: Typed<'_>,

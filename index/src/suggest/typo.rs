@@ -18,15 +18,15 @@ use crate::part::segment::dictionary::{Bytes, Selective};
 use crate::search::plan::TERM_UNITS;
 use crate::search::positions::DictionaryWord;
 
-/// The fewest letters of a word that is guessed: too many words differ from a shorter one by one
-/// typo.
+/// The fewest letters of a word in which typos are looked for. Too many words differ by one typo
+/// from a shorter word.
 pub(crate) const LETTERS_MIN: usize = 4;
 
 /// The fewest letters of a word in which two typos are looked for.
 pub(crate) const TWO_TYPOS_LETTERS_MIN: usize = 8;
 
-/// The most letters, after folding, of a word that is guessed. Longer words are seldom typed, and a
-/// state of the automaton has a bit for each letter.
+/// The most letters, after folding, of a word in which typos are looked for. Longer words are
+/// seldom typed, and a state of the automaton has a bit for each letter.
 pub(crate) const LETTERS_MAX: usize = 24;
 
 /// The most typos of a word.
@@ -53,7 +53,7 @@ pub(crate) fn typos_max(word: &str) -> usize {
 }
 
 /// The most frequent words of a part that differ from `word` by at most `typos` typos. If the word
-/// is unfinished, words with such a beginning count too.
+/// is unfinished, it is also compared with the beginnings of the part's words.
 pub(crate) fn neighbours(
     part: &Part,
     word: &str,
@@ -91,8 +91,9 @@ pub(crate) fn neighbours(
     frequent.finish()
 }
 
-/// An automaton that accepts words with at most some typos, or words with such a beginning. It
-/// charges each letter that it reads or looks for. After a refused charge, it accepts nothing.
+/// An automaton that accepts words that differ from the typed word by at most `typos` typos. If the
+/// typed word is unfinished, it also accepts words that begin with an accepted word. It charges
+/// each letter that it reads or looks for. After a refused charge, it accepts nothing.
 struct Typos<'a> {
     letters: Vec<char>,
     /// For each ASCII letter, a bit for each place where the word has it.
@@ -113,7 +114,8 @@ struct State {
     /// The bits of a character whose bytes were read only in part, and the number of missing bytes.
     partial: u32,
     missing: u8,
-    /// Whether the whole typed word was read, so that any letters may follow.
+    /// Whether the typed word is unfinished and was read to its end, so that any letters may
+    /// follow.
     is_found: bool,
 }
 
@@ -275,7 +277,7 @@ fn typos_of_any_beginning<L: Eq>(beginning: &[L], word: &[L], typos_max: usize) 
         .find(|typos| (least..=most).any(|end| are_close(beginning, &word[..end], *typos)))
 }
 
-/// Whether two words differ by at most that many typos.
+/// Whether two words differ by at most `typos` typos.
 fn are_close<L: Eq>(a: &[L], b: &[L], typos: usize) -> bool {
     if a.len().abs_diff(b.len()) > typos {
         return false;

@@ -20,7 +20,8 @@ const TERM_BYTES_MAX: usize = 16 << 10;
 /// The usual size of a folded word, in bytes.
 const WORD_BYTES: usize = 32;
 
-/// A folded word: letters and digits, with a [`GAP`] for every other character.
+/// A folded word: letters and digits, with a [`GAP`] for every other character. Combining marks are
+/// removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded(String);
 
@@ -29,7 +30,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = Folded> {
     text.split_whitespace().map(Folded::new).filter(|word| !word.is_empty())
 }
 
-/// Calls `each` with the words of [`words`], without an allocation for each.
+/// Calls `each` with the words of [`words`], without an allocation for each word.
 pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
     let mut folded = Folded(String::with_capacity(WORD_BYTES));
     for word in text.split_whitespace() {
@@ -52,7 +53,8 @@ pub(crate) fn squeeze(text: &str) -> String {
     Folded::new(text).squeezed()
 }
 
-/// Calls `each` with every term of the words of `text`. A term may come more than once.
+/// Calls `each` with every term of the words of `text`, except terms longer than
+/// [`TERM_BYTES_MAX`]. A term may come more than once.
 pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut each = |term: &str| {
         if term.len() <= TERM_BYTES_MAX {

@@ -1,9 +1,10 @@
-//! Derives missing identifiers from the identifiers of the dump (contract 5.15). CUSIP and SEDOL
-//! are not extracted from an ISIN: they are licensed numbers.
+//! Derives missing identifiers from the other identifiers and the fields of an instrument (contract
+//! 5.15). CUSIP and SEDOL are not extracted from an ISIN: they are licensed numbers.
 
 use figdex_index::{EQUITY, IdType, Instrument, Property};
 
-/// Adds the derived identifiers to a merged instrument.
+/// Adds the derived identifiers to a merged instrument. Also fills each [`Field`] from its
+/// identifier.
 pub(crate) fn derive(instrument: &mut Instrument) {
     let given = |instrument: &Instrument, id_type: IdType| -> Vec<String> {
         instrument.identifiers_of(id_type).map(|value| value.as_str().to_owned()).collect()
@@ -60,9 +61,9 @@ impl Field {
     }
 }
 
-/// The `BASE_TICKER` (contract 5.19): for equities and pools the whole ticker, for bonds its first
-/// word, for futures the ticker without month and year, for listed options `ROOT M [CP]STRIKE`.
-/// Other instruments have none.
+/// The `BASE_TICKER` (contract 5.19): for equities and pools the whole ticker, for bonds the first
+/// word of the ticker, for futures the ticker without month and year, for listed options
+/// `ROOT M [CP]STRIKE`. Spreads of futures and other instruments have none.
 fn base_ticker(instrument: &Instrument) -> Option<String> {
     let ticker = instrument.ticker.as_deref()?;
     let sector = instrument.property(Property::MarketSecDes);
@@ -87,8 +88,8 @@ fn option_base(ticker: &str) -> Option<String> {
         .then(|| format!("{root} {month_number} {strike}"))
 }
 
-/// `SJIM19` → `SJI`, `998A=M6` → `998A=`. A ticker without month and year is returned unchanged. A
-/// ticker of several words (a spread) has no base.
+/// `SJIM19` → `SJI`, `998A=M6` → `998A=`. A ticker without month and year is its own base. If the
+/// base would have several words, as for a spread, there is none.
 fn future_base(ticker: &str) -> Option<String> {
     const MONTHS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];
     let rest = ticker.trim_end_matches(|c: char| c.is_ascii_digit());

@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 use crate::report::comparison::Comparison;
 use crate::report::{Outcome, Report};
 
-/// A build that has not ended. Dropping it means that the build was interrupted.
+/// A build that has not ended. If it is dropped before [`Ending::end`] or [`Ending::fail`], the
+/// build was interrupted.
 pub(super) struct Ending {
     /// The file of `--report`.
     file: Option<Output>,
@@ -27,9 +28,10 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Notes in the report that the build is running. If that fails, tries to remove the earlier
-    /// report, which would look like that of this build. The build continues: an index matters more
-    /// than its report, and the report is tried again at the end.
+    /// Notes in the report that the build is running, unless the report goes to a stream. If that
+    /// fails, tries to remove the earlier report, which would look like that of this build. The
+    /// build continues, because an index matters more than its report. At the end, the report is
+    /// written in any case.
     pub(super) fn begin(file: Option<Output>, index: &Path) -> Self {
         let (index, started) = (index.to_owned(), Instant::now());
         let ending = Self { file, index, started, started_at: now(), is_over: false };
@@ -143,7 +145,8 @@ impl Ending {
     }
 }
 
-/// An end that was not recorded is that of a panic or an interruption, which unwinds.
+/// Notes an interruption if no end was noted. The build is then unwinding, after a panic or an
+/// interruption.
 impl Drop for Ending {
     fn drop(&mut self) {
         if !self.is_over {

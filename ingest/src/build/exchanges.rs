@@ -24,8 +24,8 @@ pub(crate) struct Exchanges {
     names: BTreeMap<String, String>,
 }
 
-/// The possible columns of exchange codes, each with the columns of their names. The first one with
-/// a value counts.
+/// The columns that may have exchange codes, each with the columns that may have the names of these
+/// exchanges. The first name in a row that is not blank counts.
 const NAMED: [(&str, &[&str]); 2] =
     [("exchCode", &["name", "exchFullName", "exchName"]), ("compositeCode", &["compositeName"])];
 
@@ -34,8 +34,8 @@ impl Exchanges {
     /// exist. Other columns are ignored.
     ///
     /// # Errors
-    /// [`Error::Input`] when the file cannot be read, lacks a column, or is too large, or when a
-    /// value is longer than its column may be.
+    /// [`Error::Input`] when the file cannot be read, is too large, is not CSV or lacks `mic` or
+    /// `exchCode`, and when a value of a used column is too long.
     pub(crate) fn read(input: &Input) -> Result<Self> {
         let name = input.name();
         let invalid = |line: Option<u64>, what: String| Error::input(&name, line, what);

@@ -7,7 +7,8 @@
 //! {"idType": "ID_ISIN", "idValue": "US4592001014", "exchCode": "US", "figi": "BBG000BLNNH6"}
 //! ```
 //!
-//! `figi` is a FIGI, or an array of all FIGIs that the job finds. With `[]` it must find nothing.
+//! `figi` is a FIGI, or an array of all FIGIs that the job must find. With `[]` the job must find
+//! nothing.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -56,7 +57,8 @@ impl KnownAnswers {
     /// Reads a file of known answers.
     ///
     /// # Errors
-    /// For the first line that is not a known answer, and when the file has none or too many.
+    /// When the file cannot be read, for the first line that is not a known answer, and when the
+    /// file has no known answers or too many.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let name = escaped_path(path);
         let fault = |line, what: String| Error::input(&name, line, what);
@@ -140,7 +142,7 @@ impl Job {
     }
 }
 
-/// FIGIs for a message.
+/// The first [`NAMED_MAX`] FIGIs, for a message.
 fn named(figis: &[Figi]) -> String {
     let first: Vec<_> = figis.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     match figis.len() {

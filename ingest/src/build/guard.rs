@@ -1,6 +1,6 @@
 //! The guard against bad dumps (`--max-removed`, `--max-expired`, `--max-changed`,
-//! `--max-column-loss`). It compares the new generation with the published one before it is
-//! published.
+//! `--max-column-loss`). It compares the new generation with the published one before the new one
+//! is published.
 //!
 //! Both generations are in FIGI order, so each instrument is examined once. A thread reads the
 //! published generation a few batches ahead. The comparison holds only these batches, and counts.
@@ -41,7 +41,8 @@ pub(super) struct Guard {
     comparison: Comparison,
     /// The differences by column, in the order of [`Instrument::columns`].
     columns: Vec<ColumnChanges>,
-    /// The filled columns of the published instruments, without the expired ones that are missing.
+    /// The number of published instruments with a value in each column. Instruments that have
+    /// expired and are missing in the new generation do not count.
     before: Filled,
 }
 
@@ -130,8 +131,8 @@ impl Guard {
     }
 
     /// The comparison, after all instruments of the new generation were observed. `filled` has the
-    /// number of instruments with each column. Also returns the refusal if the differences exceed a
-    /// limit; it names the less filled columns too.
+    /// number of these with a value in each column. If the differences exceed a limit, also returns
+    /// the refusal, which names the less filled columns too.
     ///
     /// # Errors
     /// When the published generation cannot be read.
@@ -234,7 +235,8 @@ fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
 /// night.
 const NOT_COMPARED: &str = Attribute::Importance.name();
 
-/// Whether any column differs. Counts each differing column in `columns`.
+/// Whether any column differs, except [`NOT_COMPARED`]. Adds the differences and the lost values to
+/// the counts of `columns`.
 fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<ColumnChanges>) -> bool {
     if columns.is_empty() {
         columns.extend(old.columns().map(|(name, _)| ColumnChanges { name, changed: 0, lost: 0 }));
@@ -267,8 +269,8 @@ pub(super) fn losses(
     less_filled((published.instruments, &published.filled), (instruments, filled))
 }
 
-/// A warning for each input with less than two thirds of the rows that it had for the published
-/// generation. If no input has an earlier name, one warning for all inputs together.
+/// A warning for each input with less than two thirds of the rows that an input of this name had
+/// for the published generation. If no input has such a name, all inputs are compared together.
 pub(super) fn shorter(index: &Path, sources: &[SourceEntry]) -> Vec<String> {
     // With another format, or a broken one, there is nothing to compare with.
     let Ok(published) = Manifest::published(index) else { return Vec::new() };

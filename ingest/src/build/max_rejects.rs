@@ -1,4 +1,5 @@
-//! The limit of rejected rows (`--max-rejects`). A dump with more counts as broken.
+//! The limit of rejected rows (`--max-rejects`). If more rows are rejected, the dumps count as
+//! broken.
 
 use std::fmt;
 use std::str::FromStr;

@@ -6,7 +6,7 @@ use crate::source::DumpReader;
 /// The most warnings of a build.
 const WARNINGS_MAX: usize = 10;
 
-/// The ignored columns of all inputs that resemble known ones.
+/// The warnings of ignored columns that resemble known ones, over all inputs.
 #[derive(Default)]
 pub(super) struct Mistaken {
     warnings: Vec<String>,

@@ -1,5 +1,6 @@
 //! `figdex-ingest build`: reads the rows of all inputs, merges them by FIGI, and builds and
-//! publishes a generation. If any step fails, nothing is published.
+//! publishes a generation. If a step fails, nothing is published, except after the errors that
+//! [`Build::run`] names.
 
 mod derive;
 mod ending;
@@ -51,7 +52,7 @@ use crate::source::{DumpReader, Input, LEFT_OUT};
 /// The inputs, outputs and limits of a build.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The dumps. If they differ, the later one wins.
+    /// The dumps. Where two dumps differ, the values of the later one win.
     pub inputs: Vec<Input>,
     /// Dumps that only add fields to the instruments of `inputs`.
     pub enrich: Vec<Input>,
@@ -68,8 +69,8 @@ pub struct Build {
     pub values: Option<PathBuf>,
     /// The rejects file; `None` is `DIR.rejects.csv`, next to the index folder `DIR`.
     pub rejects: Option<PathBuf>,
-    /// The file for the report as JSON. Every build replaces it when it begins and when it ends,
-    /// whatever the outcome.
+    /// The file for the report as JSON. A build replaces the file when it begins and when it ends,
+    /// whatever the outcome. A stream is written only at the end.
     pub report: Option<PathBuf>,
     /// A file of known answers. The new index must give them before it is published.
     pub expect: Option<PathBuf>,
@@ -96,7 +97,7 @@ pub const MEMORY_BYTES: usize = 2 << 30;
 /// The smallest memory limit, in bytes. Threads and buffers alone need nearly as much.
 pub const MEMORY_BYTES_MIN: usize = 256 << 20;
 
-/// Sorting gets a quarter of the memory. It may keep it while the index is written.
+/// Sorting gets a quarter of the memory, and may keep this share while the index is written.
 const SORTING_SHARE: usize = 4;
 
 /// The segment writer gets a quarter, but at most 3 GiB per thread: tantivy refuses 4 GiB.
@@ -153,14 +154,15 @@ impl Build {
     }
 
     /// Records, in the report and among the builds of the index, that this build failed before or
-    /// after [`Build::run`]. An output that must not be written is left alone.
+    /// after [`Build::run`]. If an output must not be written, records nothing.
     pub fn fail(&self, error: &(dyn std::error::Error + 'static)) {
         if let Ok((_, report)) = self.outputs() {
             Ending::begin(report, &self.index).fail(error);
         }
     }
 
-    /// The files for rejects and for the report. Fails if the build would also read one of them.
+    /// The files for rejects and for the report. Fails if the build must not write one of them, for
+    /// example because it also reads the file.
     fn outputs(&self) -> Result<(Output, Option<Output>)> {
         let mut files = Files::new(is_index);
         for input in self.inputs.iter().chain(&self.enrich) {
@@ -324,8 +326,8 @@ impl Build {
         Ok(report)
     }
 
-    /// Reads the beginning of every input. So all unreadable inputs are reported together, before
-    /// the first one is read in full.
+    /// Reads the beginning of every input, except pipes and Parquet files. So unreadable inputs are
+    /// reported together, before the first one is read in full.
     fn check_inputs(&self) -> Result<()> {
         let inputs = self.inputs.iter().map(|input| (input, &self.format, false));
         let enrich = self.enrich.iter().map(|input| (input, &self.enrich_format, true));
@@ -445,9 +447,9 @@ struct Reading<'a, 'b> {
     sources: Vec<SourceEntry>,
     report: &'a mut Report,
     clock: &'a mut Clock<'b>,
-    /// Rows so far, of all inputs.
+    /// Rows so far, of all inputs, without those that a rule of the format leaves out.
     rows: u64,
-    /// Bytes of the inputs before the current one, before unpacking.
+    /// Bytes of the inputs that were read before the current one, as they were before unpacking.
     bytes_before: u64,
     bytes_total: Option<u64>,
 }
@@ -457,8 +459,8 @@ impl Reading<'_, '_> {
         self.report.skips.entry(reason).or_default().add(input, row.line);
     }
 
-    /// Writes a row to the rejects file if it was rejected or has dropped cells. Its bytes are
-    /// written once, with the first reason.
+    /// Counts the dropped cells of a row. If the row was rejected or has dropped cells, writes it
+    /// to the rejects file: an entry for each reason, the first one with the bytes of the row.
     fn keep(
         &mut self,
         input: &str,

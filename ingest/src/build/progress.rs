@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-/// The progress of a build. The phases come in this order, and each ends with a call that has its
-/// final numbers.
+/// The progress of a build. The phases come in this order. A build without `--enrich` rows has no
+/// `Joining`. `Reading` and `Indexing` end with a call that has the final numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// Reading rows.
     Reading {
         /// The name of the current input.
         input: &'a str,
-        /// Rows read so far, of all inputs.
+        /// Rows read so far, of all inputs, without those that a rule of the format leaves out.
         rows: u64,
         /// Bytes read so far, of all inputs, before unpacking.
         bytes: u64,

@@ -18,8 +18,9 @@ const UNPACKED: u64 = 5;
 /// Approximate size of a dump divided by the size of its index.
 const INDEXED: u64 = 2;
 
-/// The most times that a build may read what the last one read, so that its index is estimated by that
-/// of the last one. Most of an index of a few rows is what every index has.
+/// If a build reads at least this many times the bytes of the last build, its index is not
+/// estimated in proportion to the last index. An index of a few rows consists mostly of data that
+/// every index has.
 const GROWTH_MAX: u64 = 16;
 
 /// The space for the index and temporary files of a build, as a multiple of the index (numerator,
@@ -32,7 +33,7 @@ const WORKING_ROOM: (u64, u64) = (2, 1);
 /// file. The folder must exist.
 ///
 /// # Errors
-/// [`Error::Space`] when the room is too small.
+/// [`Error::Space`] when the room is too small, and [`Error::File`] when it cannot be determined.
 pub(crate) fn check(
     index: &Path,
     inputs: &[Input],
@@ -66,9 +67,11 @@ struct Previous {
     index_bytes: u64,
 }
 
-/// The bytes that a build needs on the disk: for the index, in proportion to the last build or,
-/// without one that was nearly as large, by the usual ratio; and for all rows, if they are sorted on the disk. Each of
-/// `inputs` is the size of an input, if known, and whether it is compressed.
+/// The bytes that a build needs on the disk: for the index and, if the rows are sorted on the disk,
+/// for all rows. The index is estimated in proportion to the last build. If there is none, the
+/// usual ratio counts. If this build is much larger ([`GROWTH_MAX`]), the last index or the usual
+/// ratio counts, whichever is larger. If the size of an input is unknown, the size of the last
+/// index counts. Each of `inputs` is the size of an input, if known, and whether it is compressed.
 fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_bytes: u64) -> u64 {
     let known: Option<u64> = inputs.iter().map(|(bytes, _)| *bytes).sum();
     let unpacked = unpacked(inputs);
@@ -88,8 +91,9 @@ fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_
     (index_bytes / WORKING_ROOM.1 * WORKING_ROOM.0).saturating_add(sorted)
 }
 
-/// The estimated bytes of the rejects file: the rows that may be rejected, or the size of the last
-/// rejects file if that is larger. A build ends before the file exceeds its bound.
+/// The estimated bytes of the rejects file: the percentage of the rows that may be rejected, or the
+/// size of the last rejects file if that is larger. The estimate is at most the size at which a
+/// build ends because it writes too much.
 fn estimate_rejects(
     inputs: &[(Option<u64>, bool)],
     bytes_before: u64,

@@ -1,5 +1,5 @@
-//! Warnings of unusual differences. They are within the limits of the guard, but several times
-//! those of earlier builds: a dump may have a fault in a tenth of its rows.
+//! Warnings of differences that are several times those of earlier builds. They may be within the
+//! limits of the guard: a dump may have a fault in a tenth of its rows.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use figdex_index::{BuildRecord, BuildResult, Differences, chain};
 
 use crate::report::comparison::Comparison;
 
-/// The fewest earlier builds that show what is usual.
+/// The fewest earlier builds from which a usual share is determined.
 const BUILDS_MIN: usize = 3;
 
 /// The factor by which a share must exceed the usual one.
 const TIMES: f64 = 5.0;
 
-/// The share that is never unusual, in per cent.
+/// A share up to this is never unusual, in per cent.
 const SHARE_MIN: f64 = 0.5;
 
 /// The warnings, a sentence each.

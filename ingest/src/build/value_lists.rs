@@ -27,7 +27,7 @@ pub(crate) fn list(folder: &Path, property: Property) -> PathBuf {
 /// version of the interface fixes its idTypes.
 ///
 /// # Errors
-/// [`Error::Input`] when a list is invalid, or when the folder has no list.
+/// [`Error::Input`] when a list cannot be read or is invalid, or when the folder has no list.
 pub(crate) fn read(folder: &Path) -> Result<Vec<(Property, String)>> {
     let mut values = Vec::new();
     let mut lists = 0;

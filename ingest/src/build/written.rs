@@ -16,8 +16,8 @@ pub(crate) const WRITTEN_PER_BYTE_MAX: u64 = 32;
 /// The number of bytes that any build may write, however small its inputs are.
 const WRITTEN_FREE_BYTES: u64 = 8 << 20;
 
-/// The bytes of a row besides its values, during sorting and in an index. `VALUE_BYTES` is the same
-/// for each value, which may be an identifier.
+/// The bytes that a row takes besides its values, during sorting and in an index. Each value, which
+/// may be an identifier, takes `VALUE_BYTES` besides its text.
 const ROW_BYTES: u64 = 64;
 const VALUE_BYTES: u64 = 6;
 

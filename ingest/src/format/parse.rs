@@ -20,7 +20,7 @@ const COLUMN_NUMBER_MAX: usize = 10_000;
 /// Reads a columns file.
 ///
 /// # Errors
-/// All its faults, in the order of their lines.
+/// All faults of the file, in the order of their lines. If the file has syntax errors, only these.
 pub(crate) fn parse(text: &str) -> Result<Description, Vec<Fault>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut walk = Walk::new(text);

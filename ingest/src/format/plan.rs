@@ -18,7 +18,8 @@ const STARS_MAX: usize = 9;
 /// Turns the records of one dump into rows.
 pub(crate) struct Plan {
     description: Arc<Description>,
-    /// The name of each slot: a column of the dump, or the path to a nested value.
+    /// The name of each slot: a column of the dump, the path to a nested value, or a star such as
+    /// `$1`.
     slot_names: Vec<String>,
     names: Names,
     feeds: Vec<PlannedFeed>,
@@ -125,7 +126,7 @@ impl Plan {
     /// description.
     ///
     /// # Errors
-    /// A message when two headings have the same name.
+    /// A message when two headings match the same name of the description.
     pub(crate) fn take_headings(&mut self, headings: &[String]) -> Result<Vec<String>, String> {
         let exact: HashSet<&str> = headings.iter().map(String::as_str).collect();
         let mut by_case: HashMap<String, &str> = HashMap::new();
@@ -153,7 +154,8 @@ impl Plan {
         Ok(spelled)
     }
 
-    /// Splits cells with several values at [`LIST_SEPARATOR`], as delimited text has no arrays.
+    /// Makes [`LIST_SEPARATOR`] the default separator of values in one cell, since delimited text
+    /// has no arrays.
     pub(crate) fn split_lists(&mut self) {
         self.separator = Some(LIST_SEPARATOR);
     }

@@ -87,8 +87,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The tree of the names of the slots, in their order. `codes.figi` stands for a column with
-    /// that name, or for the member `figi` of the object `codes`.
+    /// The tree of these names. The place of a name in `slot_names` is its slot. `codes.figi`
+    /// stands for a column with that name, or for the member `figi` of the object `codes`.
     pub(crate) fn new(slot_names: &[String]) -> Self {
         let mut names = Self::default();
         for (slot, name) in slot_names.iter().enumerate() {

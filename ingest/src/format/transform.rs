@@ -121,7 +121,7 @@ impl NumberForm {
         found.map(|(_, form)| form)
     }
 
-    /// The number in the notation of `f64`; `None` if it does not have this form.
+    /// The number in the notation of `f64`; `None` if the text does not have this form.
     fn plain(self, text: &str) -> Option<String> {
         match self {
             Self::Decimal { group, point } => decimal(text, group, point),
@@ -137,7 +137,7 @@ fn decimal(text: &str, group: Option<char>, point: char) -> Option<String> {
     };
     let (whole, decimals) = digits.split_once(point).unwrap_or((digits, "0"));
     let is_group = |c: char| match group {
-        // A blank between groups may also be one of the non-breaking kinds.
+        // A blank between groups may also be a no-break space or a thin space.
         Some(' ') => matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}'),
         Some(group) => c == group,
         None => false,

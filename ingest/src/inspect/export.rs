@@ -1,4 +1,5 @@
-//! Writes an index back as a canonical dump. An index built from that dump is the same.
+//! Writes an index back as a canonical dump. An index built from that dump has the same
+//! instruments.
 //!
 //! Derived identifiers are written too: a build derives none if the dump has them. Value lists
 //! (`build --values`) are not part of a dump, so they are written to separate files.
@@ -130,7 +131,8 @@ fn plain(error: csv::Error) -> io::Error {
 /// The files of the value lists in `folder`, one per enum-like property.
 ///
 /// # Errors
-/// When one of them is another file of the command.
+/// When the command must not write one of them, for example because it is also another file of the
+/// command.
 pub fn value_lists(
     folder: &Path,
     files: &mut Files,

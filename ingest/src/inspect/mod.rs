@@ -51,15 +51,16 @@ pub struct Inspection {
     pub shards: Option<Shards>,
     /// Total size of the files, in bytes; in a cluster, without copies.
     pub bytes: u64,
-    /// Size by component, in bytes. The segment is divided by the endings of its files.
+    /// Size by component, in bytes; empty for a cluster. The segment is divided by the endings of
+    /// its files.
     pub components: BTreeMap<String, u64>,
     /// The dumps that it was built from.
     pub sources: Vec<SourceEntry>,
     /// The number of instruments with each value of each enum-like property, by the name of the
     /// column; the most frequent value comes first.
     pub values: BTreeMap<&'static str, Vec<Counted>>,
-    /// The number of instruments with a value in each column of the canonical dump, in its
-    /// order. A cluster does not count them: `export` has all values.
+    /// The number of instruments with a value in each column of the canonical dump, in the order of
+    /// the columns. A cluster does not count these instruments, but `export` has all values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filled: Option<Vec<Filled>>,
 }
@@ -251,7 +252,7 @@ impl Inspection {
         if empty.count() > 0 { writeln!(f, "{line}") } else { Ok(()) }
     }
 
-    /// The origin of the index, and the other contents of its folder.
+    /// The origin and the size of the index, and the other generations at its address.
     fn write_origin(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = match (&self.shards, self.parts) {
             (Some(Shards { number, replicas }), _) => {

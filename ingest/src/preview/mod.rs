@@ -40,7 +40,7 @@ pub struct Previews(pub Vec<Preview>);
 pub struct Preview {
     /// The name of the dump as given.
     pub input: String,
-    /// The format it is read as; `None` if there is none.
+    /// The format that the dump is read as; `None` if it cannot be opened.
     pub format: Option<String>,
     /// Whether the format was recognised, not given.
     pub is_recognised: bool,
@@ -58,7 +58,7 @@ pub struct Preview {
     pub rejected: u64,
     /// Rows that the format leaves out.
     pub skipped: u64,
-    /// The columns that have a value in these rows.
+    /// The canonical columns that have a value in the rows read.
     pub taken: Vec<Taken>,
     /// The columns that the format names and the dump does not have.
     pub absent: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Taken {
     pub from: Vec<String>,
     /// Number of rows with a value.
     pub filled: u64,
-    /// Its first value.
+    /// The first value of the column.
     pub example: String,
 }
 
@@ -91,7 +91,7 @@ pub struct Taken {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ignored {
-    /// Its name in the dump.
+    /// The name of the column in the dump.
     pub name: String,
     /// The canonical column that the name may stand for.
     pub did_you_mean: Option<&'static str>,
@@ -113,7 +113,7 @@ pub struct Reason {
 /// A row to which a reason applies.
 #[derive(Serialize)]
 pub struct SampleRow {
-    /// Its line, from 1; in a Parquet file the number of the record.
+    /// The line of the row, from 1; in a Parquet file the number of the record.
     pub line: u64,
     /// The invalid value; if it is unknown, the beginning of the row.
     pub value: String,
@@ -124,7 +124,8 @@ impl Previews {
     /// recognised.
     ///
     /// # Errors
-    /// When a pipe cannot be read. For an unreadable dump, [`Preview::problem`] is set instead.
+    /// When a pipe cannot be read or is too long. For an unreadable dump, [`Preview::problem`] is
+    /// set instead.
     pub fn of(inputs: &[Input], format: Option<&Format>, rows_max: u64) -> Result<Self> {
         let previews = inputs.iter().map(|input| {
             let name = input.name();
@@ -298,7 +299,8 @@ fn reasons(tallies: Tallies) -> Vec<Reason> {
     reasons
 }
 
-/// The first value of the row that the column does not accept, or its first value.
+/// The first value of the row that the column does not accept. If it accepts all, the first value
+/// of the row in this column.
 fn invalid_value(row: &Row, column: Column) -> String {
     let cells = || row.cells().filter(|cell| cell.column == column);
     let figi = Figi::parse(Column::Figi.about().example);

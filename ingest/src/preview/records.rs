@@ -56,13 +56,13 @@ fn delimited(mut table: Table) -> Option<Records> {
         Some(name) if name.eq_ignore_ascii_case("windows-1252") => {
             syntax += "encoding = \"windows-1252\"\n";
         }
-        // A build does not read this file.
+        // A build cannot read this encoding.
         Some(_) => return None,
     }
     let mut names = table.columns().to_vec();
     names.truncate(COLUMNS_MAX);
     let mut values = vec![Vec::new(); names.len()];
-    // A header row has no FIGI. If there is one, the first row is a record.
+    // A header row has no FIGI. So if the first row has one, it is a record.
     if names.iter().any(|name| Figi::parse(name).is_ok()) {
         syntax += "header = false\n";
         for (place, name) in names.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ fn objects(input: &Input, syntax: String) -> Option<Records> {
         bytes += row.raw.len();
         match next {
             Next::End => break,
-            // The record is not an object, so this is not where the records are.
+            // If the first record is not an object, the records are elsewhere.
             Next::Row | Next::Rejected(_) => {
                 let object: Option<Map<String, Value>> = serde_json::from_slice(&row.raw).ok();
                 match object {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::less_filled::{LOST_MIN, LessFilled};
 
-/// A share, in per cent, of the published instruments.
+/// A share, in per cent, of the published instruments or of their values in a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share(f64);
 
@@ -38,7 +38,8 @@ pub(crate) const GUARD_FLAGS: &str =
 /// The shares beyond which nothing is published.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GuardLimits {
-    /// The share of the published instruments that are missing in the new generation.
+    /// The share of the published instruments that are missing in the new generation and had not
+    /// expired.
     pub removed: Option<Share>,
     /// The share of the published instruments that are missing in the new generation and had
     /// expired.
@@ -54,20 +55,22 @@ pub struct GuardLimits {
 pub struct Comparison {
     /// The number of the published generation.
     pub generation: u64,
-    /// Its instruments.
+    /// The number of instruments of the published generation.
     pub instruments: u64,
-    /// Its instruments that are not in the new generation, without the expired ones.
+    /// The number of published instruments that are not in the new generation, without the expired
+    /// ones.
     pub removed: u64,
-    /// Its instruments that are not in the new generation and had expired or matured before today.
+    /// The number of published instruments that are not in the new generation and had expired or
+    /// matured before today.
     pub expired: u64,
-    /// Its instruments that are in the new generation with a different value in a column. The
-    /// importance does not count: it may change every night.
+    /// The number of published instruments that are in the new generation with a different value in
+    /// a column. The importance does not count: it may change every night.
     pub changed: u64,
-    /// The first FIGIs of the removed ones.
+    /// The first FIGIs of the removed instruments.
     pub removed_figis: Vec<String>,
-    /// The first FIGIs of the expired ones.
+    /// The first FIGIs of the expired instruments.
     pub expired_figis: Vec<String>,
-    /// The first FIGIs of the changed ones.
+    /// The first FIGIs of the changed instruments.
     pub changed_figis: Vec<String>,
     /// The columns with different values, the most frequent first.
     pub changed_columns: Vec<ChangedColumn>,
@@ -80,7 +83,7 @@ pub struct Comparison {
 pub struct ChangedColumn {
     /// The column's name.
     pub column: String,
-    /// The number of instruments in which it is different.
+    /// The number of instruments in which the column is different.
     pub count: u64,
 }
 
@@ -89,7 +92,7 @@ pub struct ChangedColumn {
 pub struct LostColumn {
     /// The column's name.
     pub column: String,
-    /// The number of published instruments with a value, without those that left as expired.
+    /// The number of published instruments with a value, without expired ones that are missing now.
     pub before: u64,
     /// The number of published instruments that lost their value, or the decrease of the total
     /// number of values, whichever is larger.
@@ -97,7 +100,7 @@ pub struct LostColumn {
 }
 
 impl LostColumn {
-    /// The loss of `lost` out of `before` values; `None` when none, or only a handful, are lost.
+    /// The loss of `lost` out of `before` values; `None` when fewer than [`LOST_MIN`] are lost.
     pub(crate) fn of(column: &str, before: u64, lost: u64) -> Option<Self> {
         (lost >= LOST_MIN).then(|| Self { column: column.to_owned(), before, lost })
     }

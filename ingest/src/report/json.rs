@@ -44,14 +44,15 @@ struct Document<'a> {
     filled: Vec<FilledColumn>,
     /// Fields filled by the table of `--exchanges`, by column.
     filled_from_exchanges: Vec<FilledColumn>,
-    /// The comparison with the generation that was published before; `null` without a limit.
+    /// The comparison with the generation that was published before; `null` if no limit is set, or
+    /// nothing was published before.
     comparison: Option<&'a Comparison>,
     /// Columns that are less filled than in the generation that was published before, with both
     /// numbers. Each is also a warning.
     less_filled: &'a [LessFilled],
     /// Findings for the operator, a sentence each.
     warnings: &'a [String],
-    /// The rejects file; `null` if nothing was rejected or dropped.
+    /// The rejects file; `null` if it has no entries.
     rejects_file: Option<String>,
 }
 

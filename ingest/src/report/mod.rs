@@ -52,7 +52,8 @@ pub struct Report {
     /// The file with the rejected rows, the rows that enriched no instrument and the dropped
     /// cells, if there were any.
     pub rejects_file: Option<PathBuf>,
-    /// The comparison with the generation that was published before, if a limit asked for it.
+    /// The comparison with the generation that was published before, if there was one and a limit
+    /// is set.
     pub comparison: Option<Comparison>,
     /// Columns that lost more than a fifth of their share of instruments with a value.
     pub less_filled: Vec<LessFilled>,
@@ -71,11 +72,11 @@ pub struct Report {
 pub struct Outcome {
     /// `published`, `refused` or `failed`; `running` before the end.
     pub result: BuildResult,
-    /// The reason why nothing is published.
+    /// The reason why the build was refused or failed.
     pub reason: Option<String>,
-    /// The time when it began, RFC 3339, UTC.
+    /// The time when the build began, RFC 3339, UTC.
     pub started_at: String,
-    /// The time when it ended, in the same form; `null` while it runs.
+    /// The time when the build ended, in the same form; `null` while it runs.
     pub ended_at: Option<String>,
 }
 
@@ -156,14 +157,14 @@ pub struct Tally {
 pub struct RowPlace {
     /// The input's name.
     pub input: String,
-    /// The line at which it starts, from 1.
+    /// The line at which the row starts, from 1; in a Parquet file the number of the record.
     pub line: u64,
 }
 
 /// The generation that the build published.
 #[derive(Clone, Debug, Serialize)]
 pub struct Published {
-    /// Its number.
+    /// The number of the generation.
     pub generation: u64,
     /// Number of its instruments.
     pub instruments: u64,

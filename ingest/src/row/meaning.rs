@@ -1,5 +1,5 @@
-//! The meaning of each column of a dump, the form of its values, an example, and the rows that share
-//! a value. Tests hold the forms and the examples to `normalize`.
+//! The meaning of each column of a dump, the form of its values, an example, and the rows that
+//! share a value. Tests check the forms and the examples against `normalize`.
 
 use figdex_index::{Attribute, IdType, Property, Sort};
 
@@ -115,7 +115,7 @@ const fn of_attribute(attribute: Attribute) -> (&'static str, &'static str, Leve
     }
 }
 
-/// The same of an enum-like property.
+/// The meaning of an enum-like property, an example, and the rows that share a value.
 const fn of_property(property: Property) -> (&'static str, &'static str, Level) {
     use Level::{Issue, Listing, Security};
     match property {

@@ -39,7 +39,7 @@ impl PartialOrd for Column {
     }
 }
 
-/// The attribute before which the properties are.
+/// The first attribute after the properties, in the order of a dump.
 const AFTER_PROPERTIES: Attribute = Attribute::Strike;
 
 impl Column {
@@ -125,7 +125,8 @@ struct CellPlace {
 /// The kind of a cell's value in the dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellKind {
-    /// A text, or any value of a container that has only texts.
+    /// Any other valid value: a text, a JSON boolean, a JSON number that is not an integer, or any
+    /// value of a container that has only texts.
     Text,
     /// A JSON integer, which cannot have leading zeros.
     Integer,

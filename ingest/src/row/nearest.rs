@@ -38,8 +38,9 @@ const HEADINGS: [(&str, &str); 30] = [
     ("exchangesymbol", "ID_EXCH_SYMBOL"),
 ];
 
-/// The column that a heading may stand for: one with the same letters and digits, one that other
-/// vendors name so, or one with one wrong letter.
+/// The column that a heading may stand for: that of the idType that the heading means, else one
+/// with the same letters and digits, else one that other vendors call so, else a field with one
+/// wrong letter.
 pub(crate) fn nearest(heading: &str) -> Option<Column> {
     let name = letters(heading);
     let named = || Column::all().find(|column| letters(column.name()) == name);

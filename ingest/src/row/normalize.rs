@@ -1,7 +1,7 @@
 //! Turns a row into an instrument, or rejects the row with a reason.
 //!
-//! An invalid `figi` rejects the row, since an instrument cannot exist without it. Any other
-//! invalid cell is dropped and reported, so that one bad cell does not lose the instrument.
+//! A missing or invalid `figi` rejects the row, since an instrument cannot exist without it. Any
+//! other invalid cell is dropped and reported, so that one bad cell does not lose the instrument.
 
 use figdex_index::{Date, Figi, IdType, Importance, Instrument, Property, Slot};
 

@@ -38,8 +38,8 @@ pub(crate) enum Reject {
 }
 
 impl Reject {
-    /// The general reason, without the details of the row. The report counts by it, and its JSON
-    /// form uses it as a stable key.
+    /// The general reason, without the details of the row. The report counts the rows by this
+    /// reason. In its JSON form, the reason is a stable key.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Cells { .. } => "not as many cells as the header",

@@ -9,8 +9,8 @@ use super::json;
 use crate::format::record::{Names, Record};
 use crate::row::CellKind;
 
-/// Reads the values of the object in a cell. If the cell does not hold an object, all these
-/// values are invalid.
+/// Reads the values of the object in a cell. An empty cell has none. If another cell does not hold
+/// an object, all these values are invalid.
 pub(super) fn read(cell: &str, names: &Names, record: &mut Record) {
     let cell = cell.trim();
     if cell.is_empty() {
@@ -42,8 +42,8 @@ fn add_invalid(cell: &str, names: &Names, record: &mut Record) {
     }
 }
 
-/// Converts a Python dictionary to JSON; `None` if it has other words. The result may be invalid
-/// JSON, which the caller checks.
+/// Converts a Python dictionary to JSON; `None` if it has an unknown word or an invalid string. The
+/// result may be invalid JSON, which the caller checks.
 fn python(text: &str) -> Option<String> {
     let mut json = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();

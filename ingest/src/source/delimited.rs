@@ -28,7 +28,7 @@ pub(super) struct Delimited<R> {
 }
 
 impl<R: BufRead> Delimited<R> {
-    /// Reads the header row.
+    /// Reads the header row, if the format has one.
     pub(super) fn open(input: R, delimiter: u8, plan: &mut Plan) -> Result<Self, DumpError> {
         plan.split_lists();
         let has_header = plan.description().dialect.header;

@@ -71,7 +71,7 @@ impl Input {
         Ok(files.into_iter().map(Self::File).collect())
     }
 
-    /// Its size in bytes before unpacking, if it is known before reading.
+    /// The size of the input in bytes before unpacking; `None` if it is not known before reading.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match self {
             Self::File(path) => {

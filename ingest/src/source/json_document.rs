@@ -12,7 +12,7 @@ use crate::format::plan::Plan;
 use crate::format::record::Slot;
 use crate::row::{CellKind, Row};
 
-/// The default path to the records: the entries of an array.
+/// The default path to the records: the entries of an array, or the members of an object.
 const ENTRIES: [Segment; 1] = [Segment::Any];
 
 pub(super) struct JsonDocument<R> {
@@ -125,7 +125,7 @@ impl<R: BufRead> JsonDocument<R> {
         }
         let mut name = Vec::new();
         self.bytes.string(Some(&mut name))?;
-        // If the name is not valid text, it cannot be on the path to a record.
+        // If the name is not valid text, only a star of a path matches it.
         open.step = serde_json::from_slice(&name).unwrap_or_else(|_| String::new());
         if self.bytes.peek_after_blanks()? != Some(b':') {
             return Err(self.bytes.error("not JSON: : is missing"));

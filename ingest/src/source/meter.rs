@@ -1,5 +1,5 @@
-//! Counts the bytes that pass through a reader and computes their checksum. The manifest uses both
-//! to identify the files of an index. Other readers only count.
+//! Counts the bytes that pass through a reader and computes their checksum. The manifest of an
+//! index uses both to identify the dumps that it was built from. Other readers only count.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

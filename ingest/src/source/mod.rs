@@ -68,7 +68,7 @@ pub(crate) struct DumpReader {
     name: String,
     format: std::sync::Arc<str>,
     meter: Meter,
-    /// The bytes of the records; `None` if records are not lines.
+    /// The meter of the unpacked bytes; `None` if the records are not lines.
     lines: Option<Meter>,
     plan: Plan,
     reader: RecordReader,
@@ -301,8 +301,8 @@ impl DumpReader {
     }
 }
 
-/// The error for a file that is not compressed although its name has such an ending. Often a
-/// download has failed and left a page of HTML.
+/// Adds advice to the error of a file that is not compressed although its name has such an ending.
+/// Often a download has failed and left a page of HTML. Other errors stay unchanged.
 fn misnamed(input: &Input, error: Error) -> Error {
     let mut start = [0; 10];
     // The bytes of a pipe cannot be read again.

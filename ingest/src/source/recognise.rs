@@ -1,7 +1,9 @@
 //! Recognises the format of a dump from its first bytes and the ending of its name.
 //!
-//! Names in the header row or the first record identify a format, if no other format has them. If
-//! several formats fit, or none, that is an error: the format is not guessed.
+//! Names in the header row or the first record, or the first bytes, identify a format. If several
+//! formats fit, that is an error: the format is not guessed. If none fits, the dump counts as
+//! canonical, provided that the ending of its name is a usual one or that it has a column such as
+//! `figi`.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -28,7 +30,7 @@ const EMPTY: &str = "the dump is empty: expected a header row or a record; was i
 /// The beginning of a dump, unpacked, without a byte order mark.
 pub(super) struct Head<'a> {
     pub(super) content: &'a [u8],
-    /// Whether it is the whole dump.
+    /// Whether `content` is the whole dump.
     pub(super) is_whole: bool,
     /// The ending of the file's name, without an ending for compression.
     pub(super) ending: Option<&'a str>,
@@ -93,10 +95,10 @@ impl Head<'_> {
     }
 
     /// The format of the dump: the given one; or the only fitting one among the given formats, or
-    /// else among the shipped ones.
+    /// else among the shipped ones; or else the canonical one, if the dump looks like it.
     ///
     /// # Errors
-    /// A message when none or several formats fit.
+    /// A message when none or several formats fit, or the dump is empty, foreign or UTF-16.
     pub(super) fn recognise(&self, given: Option<&Format>) -> Result<ColumnsFile, String> {
         if let Some(advice) = foreign::advice(self.content) {
             return Err(advice.into());
@@ -189,7 +191,7 @@ fn members(object: &[u8]) -> Vec<String> {
     members.map_or_else(|_| Vec::new(), |members| members.into_keys().collect())
 }
 
-/// The format of a Parquet file with these columns.
+/// The format of a Parquet file with these columns; the canonical one if no other fits.
 ///
 /// # Errors
 /// The message, when several formats fit.

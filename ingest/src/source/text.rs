@@ -25,7 +25,7 @@ pub(crate) struct Text<R> {
     lines_before: u64,
     /// Whether [`LAST_LINE_END`] was given to the parser.
     closed: bool,
-    /// The unquoted cells of the current record, one after the other.
+    /// The cells of the current record without their quotes, one after the other.
     cells: Vec<u8>,
     /// The end of each cell.
     ends: Vec<usize>,

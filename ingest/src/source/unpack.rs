@@ -69,8 +69,8 @@ pub(super) fn packing(head: &[u8]) -> Option<Packing> {
 }
 
 impl Packing {
-    /// The error of a decoder. A decoder does not name its compression, so this adds it; an error
-    /// of the disk stays unchanged.
+    /// The error of a decoder, with the name of the compression, which the decoder does not give.
+    /// An error of the disk, or of a file that ends too early, stays unchanged.
     fn damaged(self, error: io::Error) -> io::Error {
         if error.kind() == io::ErrorKind::UnexpectedEof || error.raw_os_error().is_some() {
             return error;

@@ -93,7 +93,7 @@ impl Table {
     /// bytes and the ending of the name. A `delimiter` makes it delimited text.
     ///
     /// # Errors
-    /// [`Error::Input`] when it cannot be read.
+    /// [`Error::Input`] when the input cannot be read, or not as a table.
     pub fn open(input: &Input, delimiter: Option<u8>) -> Result<Self> {
         let name = match input {
             Input::Stdin => "standard input".to_owned(),

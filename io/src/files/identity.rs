@@ -1,6 +1,7 @@
 //! The identity of the file that a path refers to. One file may have several names: relative and
-//! absolute paths, symbolic links, hard links, `/dev/stdin`. So files are compared by device and
-//! inode.
+//! absolute paths, symbolic links, hard links, `/dev/stdin`. So existing files are compared by
+//! device and inode. Missing files are compared by the nearest existing folder and the rest of the
+//! path.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -55,8 +56,8 @@ pub(super) fn is_at(path: &Path, identity: &Identity) -> bool {
     Identity::of(path).is_ok_and(|found| found == *identity)
 }
 
-/// Whether standard output or standard error already goes into that file. Then a rename must not
-/// replace it: the stream and the name would refer to different files.
+/// Whether standard output or standard error already goes into that file. If so, a rename must not
+/// replace the file, because the stream and the name would then refer to different files.
 pub(super) fn is_standard_output(identity: &Identity) -> bool {
     [descriptor(io::stdout()), descriptor(io::stderr())]
         .iter()
@@ -64,7 +65,7 @@ pub(super) fn is_standard_output(identity: &Identity) -> bool {
         .any(|found| Identity::existing(found) == *identity)
 }
 
-/// The absolute path without symbolic links. The file may not exist yet.
+/// The absolute path without symbolic links. The file need not exist yet.
 pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -1,6 +1,6 @@
-//! The files that a command reads and writes. No file may be both: [`Files`] compares each
-//! output with everything else before anything is written, and [`Output`] replaces a file
-//! only when the new one is complete.
+//! The files that a command reads and writes. No file may be both, except a device such as a
+//! terminal: [`Files`] compares each output with the other files before anything is written.
+//! [`Output`] replaces a file only when the new one is complete, and writes a stream in place.
 
 mod identity;
 mod output;
@@ -74,7 +74,8 @@ impl Files {
     /// Adds the folder of the index. Files that are read must not lie in it.
     ///
     /// # Errors
-    /// [`OutputError`] when an already added file lies in it.
+    /// [`OutputError`] when an already added file lies in the folder, when the folder is itself an
+    /// input, or when its path cannot be resolved.
     pub fn index(&mut self, index: &Path) -> Result<(), OutputError> {
         let found = Identity::of(index).map_err(io_error("--index", index))?;
         for Known { what, path, .. } in &self.known {
@@ -91,11 +92,13 @@ impl Files {
         Ok(())
     }
 
-    /// Adds a file that the command will write. It must not be a file that the command reads
-    /// or another output, nor lie in a folder of inputs or in any index.
+    /// Adds a file that the command will write. It must not be a file that the command reads or
+    /// another output, unless it is a device. If it is not a stream, it must not lie in a folder of
+    /// inputs or in any index.
     ///
     /// # Errors
-    /// [`OutputError`] if it is. Nothing was touched.
+    /// [`OutputError`] when the command must not write the file, when the path is that of a folder,
+    /// or when it cannot be resolved. Nothing was touched.
     pub fn output(&mut self, flag: &'static str, path: &Path) -> Result<Output, OutputError> {
         let failed = || io_error(flag, path);
         let identity = Identity::of(path).map_err(failed())?;
@@ -133,7 +136,7 @@ impl Files {
     /// Compares standard output with the inputs: a report must not be written into a dump.
     ///
     /// # Errors
-    /// [`OutputError`] when it is an input.
+    /// [`OutputError`] when standard output is a regular file that is also an input.
     pub fn standard_output(&self) -> Result<(), OutputError> {
         let Ok(metadata) = descriptor(io::stdout()) else { return Ok(()) };
         let found = Identity::existing(&metadata);

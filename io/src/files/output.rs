@@ -1,5 +1,6 @@
 //! A file that a command writes. It is written under a temporary name in its folder, and renamed
-//! once it is complete. An earlier file stays until then.
+//! once it is complete. An earlier file stays until then. A stream, such as a pipe, is written in
+//! place.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -30,7 +31,8 @@ impl Output {
         self.place.parent().filter(|_| !self.is_stream)
     }
 
-    /// Creates the new file. An earlier one stays until [`NewFile::keep`].
+    /// Creates the new file under a temporary name, or opens a stream in place. An earlier file
+    /// stays until [`NewFile::keep`].
     ///
     /// # Errors
     /// The errors of the system, and [`io::ErrorKind::ResourceBusy`] when another program is
@@ -53,7 +55,8 @@ impl Output {
         let file = NewFile { file, rename: Some((new, self.place.clone())) };
         lock(&file.file)?;
         if let Ok(earlier) = fs::metadata(&self.place) {
-            // One of root would be in the way of its owner.
+            // If root runs this, the owner of the earlier file gets the new one. This user could
+            // not write to a file of root.
             if let Ok(Some(owner)) = Owner::other_than_root(&self.place) {
                 owner.take(&file.file)?;
             }
@@ -65,7 +68,8 @@ impl Output {
     /// Writes the whole file.
     ///
     /// # Errors
-    /// The errors of the system. An earlier file is then unchanged.
+    /// The errors of [`Output::create`] and [`NewFile::keep`]. An earlier file is then unchanged,
+    /// but a stream may already have received a part of the bytes.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut file = self.create()?;
         file.write_all(bytes)?;
@@ -87,7 +91,8 @@ impl Output {
     }
 }
 
-/// A file that is being written. The drop removes it, unless [`NewFile::keep`] was called.
+/// A file that is being written. If [`NewFile::keep`] has not succeeded, the drop removes the
+/// temporary file. A stream is never removed.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
@@ -101,7 +106,7 @@ impl NewFile {
         self.rename.as_ref().map(|(new, _)| new.as_path())
     }
 
-    /// Writes buffered data through to the disk.
+    /// Writes buffered data through to the disk. Does nothing for a stream.
     ///
     /// # Errors
     /// The errors of the system.
@@ -110,7 +115,7 @@ impl NewFile {
         self.rename.as_ref().map_or(Ok(()), |_| self.file.sync_all())
     }
 
-    /// Completes the file and replaces the earlier one.
+    /// Completes the file, which then replaces the earlier one. A stream replaces nothing.
     ///
     /// # Errors
     /// The errors of the system. The earlier file is then unchanged.

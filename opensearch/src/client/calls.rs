@@ -1,5 +1,5 @@
-//! The client of a cluster: every call has a deadline, every answer a largest size, and a host that
-//! fails is left alone for a while.
+//! The client of a cluster: every call has a deadline, every answer has a maximum size, and a host
+//! that fails is left alone for a while.
 
 use std::time::Duration;
 
@@ -108,9 +108,9 @@ impl Client {
         })
     }
 
-    /// Sends a request to one host after the other until one answers. A host that does not answer for
-    /// [`SECOND_HOST_WAIT`] is not waited for alone. A request that changes something is sent again only
-    /// when it cannot have been received.
+    /// Sends a request to one host after the other until one answers. If a host has not answered
+    /// after [`SECOND_HOST_WAIT`], the next host gets the request too, unless it changes something.
+    /// Such a request is sent again only when it cannot have been received.
     async fn send(&self, request: &Request<'_>) -> CallResult<(usize, Reply)> {
         let deadline = Instant::now() + request.time_max;
         let place = timeout_at(deadline, self.places.acquire()).await;

@@ -9,7 +9,7 @@ pub enum CallError {
     /// Nothing answered, or the cluster cannot answer now. A later attempt may succeed.
     #[error("{host} does not answer: {what}")]
     Unavailable {
-        /// The host that was asked last.
+        /// The host that was asked last, all hosts, or an index that is incomplete.
         host: String,
         /// The fault.
         what: String,

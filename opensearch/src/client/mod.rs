@@ -38,14 +38,14 @@ pub struct ClientSettings {
 pub const LATENCY_BUCKETS: [f64; 12] =
     [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0, 30.0];
 
-/// The state of a host since the client was created, for metrics.
+/// The state of a host, for metrics. The numbers count from the creation of the client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostState {
     /// Its name and port.
     pub name: String,
     /// Whether the host has failed since it last answered. Then it is left alone for a while.
     pub is_failing: bool,
-    /// The number of calls without an answer.
+    /// The number of calls that failed, or that another host answered sooner.
     pub failed: u64,
     /// The number of calls in each bucket of [`LATENCY_BUCKETS`], and of longer calls.
     pub latency: [u64; LATENCY_BUCKETS.len() + 1],

@@ -13,7 +13,8 @@ const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(20);
 
 impl Pauses {
-    /// At most `number` pauses, from 0.2 to 20 seconds long.
+    /// At most `number` pauses. Their lengths double from 0.2 to 20 seconds. Each pause is
+    /// shortened by a random part, at most half of it.
     pub fn new(number: u32) -> Self {
         Self { next: FIRST, left: number }
     }

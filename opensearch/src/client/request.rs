@@ -21,9 +21,10 @@ pub struct Request<'a> {
     pub parameters: Vec<(&'static str, String)>,
     /// The media type and the body.
     pub body: Option<(&'static str, bytes::Bytes)>,
-    /// The id of the client's request to this program, for the log of the cluster.
+    /// The id of the request that this program is answering. It is sent to the cluster, which
+    /// writes it to its log.
     pub id: Option<&'a str>,
-    /// The time in which it must be answered.
+    /// The time in which the request must be answered.
     pub time_max: Duration,
     /// The most bytes of its answer.
     pub answer_bytes_max: usize,

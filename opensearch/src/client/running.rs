@@ -31,7 +31,7 @@ impl<'a> Running<'a> {
         self.0.len()
     }
 
-    /// Waits for the first attempt to end, and removes it. Returns its host, its time and its
+    /// Waits until the first attempt ends, and removes it. Returns the attempt's host, time and
     /// result.
     pub(super) async fn first_to_end(&mut self) -> (usize, Duration, Result<Reply, Failure>) {
         poll_fn(|context| {

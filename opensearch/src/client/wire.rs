@@ -20,7 +20,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Sen
 pub struct Reply {
     /// Its HTTP status.
     pub status: u16,
-    /// Its body, of which only the beginning is there when the status says that something is wrong.
+    /// Its body. If the status is that of an error, this may be only the beginning of the body.
     pub body: Vec<u8>,
 }
 

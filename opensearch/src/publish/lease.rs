@@ -25,7 +25,7 @@ const ID: &str = "lease";
 /// OpenSearch's name for the error when a document has changed in the meantime.
 const CONFLICT: &str = "version_conflict_engine_exception";
 
-/// The time between two changes. `WATCHED` is the time in which a change must be seen.
+/// The time between two changes. `WATCHED` is the time in which two changes must be seen.
 const PERIOD: Duration = Duration::from_secs(3);
 const WATCHED: Duration = Duration::from_secs(15);
 
@@ -55,10 +55,10 @@ impl Lease {
         Self { client, filling: filling.to_owned(), version, renewing }
     }
 
-    /// Removes the document.
+    /// Stops the renewals and removes the document.
     pub(super) async fn give_up(mut self, patience: &Patience) -> Result<()> {
         self.renewing.abort();
-        // The renewal has ended, so no later change has a larger version.
+        // The renewals have ended, so the change below has the largest version so far.
         drop((&mut self.renewing).await);
         let (client, filling) = (&self.client, &*self.filling);
         let last = patience.with(|| renew(client, filling, &self.version)).await?;
@@ -125,7 +125,7 @@ pub(super) async fn is_alive(client: &Client, index: &str) -> Result<bool> {
     Ok(changes >= 2)
 }
 
-/// The number of changes of the lease of an index.
+/// The version of the lease of an index; `None` without a lease.
 async fn version(client: &Client, index: &str) -> Result<Option<u64>> {
     #[derive(Deserialize)]
     struct Versioned {

@@ -1,7 +1,7 @@
 //! Publishing a generation of a local index in a cluster.
 //!
-//! A new index is filled, checked and closed for writing. Then one request switches the alias to
-//! it. If the program is killed at any moment, the alias stays where it was, and the next
+//! A new index is filled, closed for writing and checked. Then one request switches the alias to
+//! it. If the program is killed before this request, the alias stays where it was, and the next
 //! publication removes the leftovers.
 
 mod fill;
@@ -62,13 +62,14 @@ pub struct Published {
     pub documents: u64,
     /// Whether all copies of its shards are ready.
     pub is_copied: bool,
-    /// The number of calls that were repeated because the cluster had no room for them.
+    /// The number of documents that were sent again because the cluster had no room for them or did
+    /// not answer.
     pub repeated: u64,
-    /// The indexes that were removed.
+    /// The indexes of earlier and rolled-back generations that were removed.
     pub removed: Vec<String>,
 }
 
-/// A generation in a cluster that is complete, with its settings.
+/// A generation in a cluster, and its index. [`complete`] returns only complete ones.
 struct Complete {
     generation: u64,
     index: String,
@@ -78,7 +79,9 @@ struct Complete {
 /// documents that the cluster has so far.
 ///
 /// # Errors
-/// When the local index is damaged, or the cluster refuses a request. The alias is then unchanged.
+/// When the local index is damaged, another publication is running, or the cluster refuses a
+/// request or stalls. The alias is then unchanged, unless the removal of earlier generations
+/// failed.
 pub async fn publish(
     client: Arc<Client>,
     name: &str,
@@ -113,7 +116,7 @@ pub async fn publish(
     let (is_copied, repeated) = match filled.await {
         Ok(filled) => filled,
         Err(error) => {
-            // If that fails too, the next publication removes it.
+            // If the removal fails too, the next publication removes the index.
             drop(remove(&client, &target).await);
             return Err(error);
         }
@@ -153,7 +156,7 @@ async fn published(client: &Client, name: &str) -> Result<Option<ClusterPublicat
 /// The indexes of this name with the numbers of their generations, ascending, and whether each is
 /// closed for writing. A closed index is complete.
 async fn indexes(client: &Client, name: &str) -> Result<Vec<(Complete, bool)>> {
-    // Each has an id: without it, those without the other setting would be missing.
+    // Every index has an id. Without the id, the answer would lack indexes without the block.
     let wanted = "index.uuid,index.blocks.write";
     let found = match settings(client, &names::pattern(name), wanted).await {
         Err(error) if error.is_absent() => BTreeMap::new(),
@@ -238,8 +241,8 @@ async fn create(client: &Client, index: &str, body: &Value, patience: &Patience)
     }
 }
 
-/// Makes the documents of an index visible, then closes it for writing. The lease ends between the
-/// two steps, since the first takes long.
+/// Makes the documents of an index visible, then closes it for writing and requests its copies. The
+/// lease ends between the two steps, since the first takes long.
 async fn close(
     client: &Client,
     index: &str,
@@ -286,7 +289,7 @@ async fn switch(
     let switched = client.ask::<Value>(&request).await;
     let found = published(client, name).await?;
     match (found, switched) {
-        // An earlier attempt may have done this, and its answer was lost.
+        // An earlier attempt may have switched the alias, and its answer was lost.
         (Some(found), _) if found.index() == to => Ok(()),
         (_, Err(error)) => Err(error.into()),
         (found, Ok(_)) => {

@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-/// The number of bytes copied so far of the shards in progress.
+/// The number of bytes copied so far for the shards that are being copied.
 async fn copied_bytes(client: &Client, index: &str) -> Result<u64> {
     #[derive(Deserialize)]
     struct Recoveries {
@@ -119,7 +119,8 @@ async fn copied_bytes(client: &Client, index: &str) -> Result<u64> {
     Ok(shards.fold(0, |bytes, shard| bytes.saturating_add(shard.index.size.recovered_in_bytes)))
 }
 
-/// The reason why a shard of an index, or a copy, is on no node, in the words of the cluster.
+/// The reason why a shard of an index, or a copy of a shard, is on no node, with the explanation of
+/// the cluster. If all are on nodes, the reason is that copies are still being made.
 async fn reason(client: &Client, index: &str) -> String {
     #[derive(Deserialize)]
     struct Explained {
@@ -159,8 +160,8 @@ async fn reason(client: &Client, index: &str) -> String {
     }
 }
 
-/// The first shard that is on no node, or that has a copy on no node, and whether it is the shard
-/// itself.
+/// The first shard that is on no node or has a copy on no node, and whether the shard itself is on
+/// no node.
 async fn unplaced(client: &Client, index: &str) -> Result<Option<(u32, bool)>> {
     #[derive(Deserialize)]
     struct ShardsHealth {

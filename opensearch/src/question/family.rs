@@ -24,7 +24,8 @@ impl Generation {
         self.first(has_figi(figi), id).await
     }
 
-    /// The first row, in FIGI order, whose share class or composite has this FIGI.
+    /// The first row, in FIGI order, whose share class has this FIGI. If there is none, the first
+    /// one whose composite has it.
     ///
     /// # Errors
     /// When the cluster does not answer.
@@ -52,7 +53,7 @@ impl Generation {
         Ok(None)
     }
 
-    /// The family of a row, its rows, and the hit of the row itself.
+    /// The rows of a row's family, the hit of the row itself, and the family.
     ///
     /// # Errors
     /// When the cluster does not answer.

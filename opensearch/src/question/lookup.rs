@@ -92,7 +92,8 @@ impl Generation {
         Ok(located)
     }
 
-    /// Adds the rows of some lookups with one query. Returns `false` if there are too many.
+    /// Adds the rows of some lookups with one query. Returns `false`, and adds nothing, if they
+    /// have too many rows or there is only one lookup.
     async fn together(
         &self,
         lookups: &[Vec<Value>],

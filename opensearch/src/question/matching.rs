@@ -16,7 +16,7 @@ pub(super) struct Matching {
     pub(super) filters: Vec<Value>,
     /// The condition of the key words, if there are any.
     words: Option<Value>,
-    /// The condition of the words alone, without identifiers, if there are any.
+    /// The condition of the words without that of identifiers; `None` without words.
     alternatives: Option<Value>,
     clauses: Clauses,
     /// The condition of the exact rows, before filters.
@@ -47,12 +47,12 @@ impl Matching {
         Self { filters, words, alternatives, exact, clauses, is_cut }
     }
 
-    /// The conditions of a text that is looked for, such as whether it is one word.
+    /// The clauses of the key words; empty without key words.
     pub(super) fn clauses(&self) -> &Clauses {
         &self.clauses
     }
 
-    /// The documents that match, with further conditions.
+    /// The documents that match and fulfil further conditions.
     pub(super) fn query(&self, further: Vec<Value>) -> Value {
         let mut conditions = self.filters.clone();
         conditions.extend(self.words.clone());
@@ -175,9 +175,9 @@ pub(super) fn exact(clauses: &Clauses, vocabulary: &Vocabulary) -> Vec<Value> {
     conditions
 }
 
-/// The condition of the words; it matches nothing if there are no words. The alternatives differ
-/// only in the last word, which may be an exchange code instead. So the other words are stated
-/// once.
+/// The condition of the words, if there are any, and whether some words were left out. The
+/// alternatives differ only in the last word, which may be an exchange code instead. So the other
+/// words are stated once.
 fn alternatives(clauses: &Clauses, vocabulary: &Vocabulary) -> (Option<Value>, bool) {
     let Some(((words, _), others)) = clauses.alternatives.split_first() else {
         return (None, false);

@@ -28,7 +28,7 @@ use crate::schema::field;
 /// The time limit of a question.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The most bytes of an answer per row. `ANSWER_BYTES` is the most bytes in all.
+/// The most bytes of an answer are `ANSWER_BYTES`, and `ROW_BYTES` more for each row.
 const ROW_BYTES: usize = 4 << 10;
 const ANSWER_BYTES: usize = 4 << 20;
 
@@ -63,7 +63,7 @@ pub(crate) struct Hits {
     pub(crate) hits: Vec<Document>,
 }
 
-/// The number of all matches, and whether it is exact or a lower bound.
+/// The number of all matches, or a lower bound if they were not all counted.
 #[derive(Default, Deserialize)]
 struct Total {
     value: u64,
@@ -87,7 +87,7 @@ struct Fields {
 }
 
 impl Found {
-    /// Whether every shard answered. Otherwise documents are missing.
+    /// Whether every shard answered in time. Otherwise documents are missing.
     pub(crate) fn is_whole(&self) -> bool {
         let Shards { total, successful, failed } = self.shards;
         !self.timed_out && failed == 0 && successful == total
@@ -200,7 +200,7 @@ pub(crate) fn some_by_figi<'a>(index: &'a str, figis: &[Figi]) -> Request<'a> {
         .json(&body)
 }
 
-/// A question for documents with their instruments, in FIGI order unless `sort` says otherwise.
+/// A question for documents with their instruments, in FIGI order unless the caller changes `sort`.
 pub(crate) fn question(query: Value, size: usize) -> Value {
     json!({
         "query": query,

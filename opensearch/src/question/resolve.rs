@@ -1,6 +1,6 @@
-//! Lists of identifiers (contract 17), in three steps: the rows of all readings are fetched, it is
-//! decided which of them are meant, and what was not found is looked up once more, corrected. The
-//! second step asks nothing of the cluster, and may take long.
+//! Lists of identifiers (contract 17), in three steps. First the rows of all readings are fetched.
+//! Then it is decided which rows are meant; this asks nothing of the cluster, and may take long.
+//! Last, corrected identifiers are looked up in place of those that were not found.
 
 use figdex_index::{
     CorrectionLookups, Fetched, Lookup, Meter, Policy, Question, ReadingLookups, Resolution,
@@ -13,11 +13,11 @@ use crate::generation::Generation;
 use crate::patience::patiently;
 
 impl Generation {
-    /// Resolves identifiers, in their order, with the rows that the results name: all three steps,
-    /// taken again while the cluster cannot answer. It is for commands.
+    /// Resolves identifiers, in their order, with the rows that the results name. Repeats all three
+    /// steps while the cluster cannot answer. It is for commands.
     ///
     /// # Errors
-    /// When the cluster has not answered for about four minutes.
+    /// When the cluster refuses a call, or has not answered in any of several attempts.
     pub async fn resolve_patiently(
         &self,
         questions: &[Question<'_>],
@@ -66,7 +66,7 @@ impl Generation {
         readings.decide(found, rows, self.vocabulary(), meter)
     }
 
-    /// The last step: the results, with the corrections of what was not found.
+    /// The last step: the results, with corrections of the identifiers that were not found.
     ///
     /// # Errors
     /// When the cluster does not answer.

@@ -203,8 +203,8 @@ fn names(matching: &Matching) -> Vec<Value> {
     [exact].into_iter().chain(listings).collect()
 }
 
-/// The first rows of a search, with the named row moved to its place. `None` if it is not among
-/// them. The rows were found as if the text named no row.
+/// Moves the named row to its place among the first rows of a search. These rows were found as if
+/// the text named no row. `None` if the named row is not among them.
 fn with_named(mut rows: Vec<(Tier, Stored)>, named: Option<Figi>) -> Option<Vec<(Tier, Stored)>> {
     let Some(named) = named else { return Some(rows) };
     let place = rows.iter().position(|(_, stored)| stored.row().figi() == named)?;

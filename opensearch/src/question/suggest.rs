@@ -20,7 +20,7 @@ use crate::schema::field;
 /// The most terms that a text with typos may stand for.
 const EXPANSIONS_MAX: usize = 50;
 
-/// The typed words that occur in any document.
+/// The typed words that occur in at least one document.
 #[derive(Default)]
 struct Held {
     /// The words that are whole terms.
@@ -91,7 +91,7 @@ impl Generation {
     }
 
     /// Adds the documents that the whole text identifies, and those of some interpretations.
-    /// Returns the typed words that occur in any document.
+    /// Returns the typed words that occur in at least one document.
     async fn whole_text(
         &self,
         question: &Suggest,
@@ -174,15 +174,16 @@ impl Generation {
         Ok(())
     }
 
-    /// The question for the documents of an interpretation. Without `held`, it is not yet known
-    /// which of the words occur in any document.
+    /// The question for the documents of an interpretation. Without `held`, it is not known yet
+    /// which of its words occur in a document.
     fn body_of(&self, meant: &Interpretation, question: &Suggest, held: Option<&Held>) -> Value {
         let mut conditions = conditions(&question.filters, self.vocabulary());
         conditions.extend(self.words(meant, is_open(meant, question, held)));
         by_rank(all(conditions), meant.read_max())
     }
 
-    /// The conditions of an interpretation. With `is_open`, any term may begin with its only word.
+    /// The conditions of an interpretation. With `is_open`, a term that begins with its only word
+    /// is enough.
     fn words(&self, meant: &Interpretation, is_open: bool) -> Vec<Value> {
         let mut conditions = Vec::new();
         match meant.beginning() {
@@ -235,9 +236,9 @@ impl Generation {
     }
 }
 
-/// Whether any term may begin with the only word of an interpretation, which is short. This is so
-/// if there are filters, or if no document lists the word. Until that is known, some document is
-/// assumed to list it.
+/// Whether a term that begins with the only word of an interpretation is enough, although the word
+/// is short. This is so if there are filters, or if no document lists the word. Without `held`, a
+/// document is assumed to list it.
 fn is_open(meant: &Interpretation, question: &Suggest, held: Option<&Held>) -> bool {
     let is_alone = meant.words().count() == 1;
     let is_listed = |beginning| held.is_none_or(|held| held.listed.contains(beginning));

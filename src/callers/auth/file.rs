@@ -1,6 +1,6 @@
-//! The keys file and its changes by `figdex keys`. It is TOML with a table for each key, which
-//! holds the key's hash, never the key. A change replaces the whole file by a rename, under a lock.
-//! So readers see the old state or the new one, and no concurrent change is lost.
+//! The keys file and its changes by `figdex keys`. The file is TOML with a table for each key. The
+//! table holds the key's hash, never the key. A change replaces the whole file by a rename, under a
+//! lock. So readers see the old state or the new one, and no concurrent change is lost.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -102,8 +102,9 @@ pub enum KeysError {
     Random(getrandom::Error),
 }
 
-/// A warning if other users may read or change the keys file: its path, its mode, and the remedy.
-/// `None` if they may not, or if the file cannot be examined.
+/// A warning if users outside the file's group may read the keys file, or users other than the
+/// owner may change it: its path, its mode, and the remedy. `None` otherwise, or if the file cannot
+/// be examined.
 pub fn shared(file: &Path) -> Option<String> {
     let mode = fs::metadata(file).ok()?.permissions().mode() & 0o777;
     let may = match mode {
@@ -137,7 +138,7 @@ pub fn list(file: &Path) -> Result<Vec<Key>, KeysError> {
 /// cannot be recovered later.
 ///
 /// # Errors
-/// When a key of this name exists, or the file cannot be read or written.
+/// When the name is invalid or a key has it already, or the file cannot be read or written.
 pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
     let is_name = !name.contains(is_hidden) && name.trim() == name;
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_name {
@@ -169,7 +170,7 @@ pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
 /// # Errors
 /// When there is no such key, or the file cannot be read or written.
 pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
-    // A mistyped name must not create a lock file.
+    // A mistyped path of the keys file must not create a lock file.
     list(file)?;
     change(file, |keys| {
         let mut keys = keys?;
@@ -202,8 +203,8 @@ pub fn written(file: &Path) -> Result<[PathBuf; 3], KeysError> {
     Ok([file, lock, new])
 }
 
-/// The owner and the mode of the file after a change. They stay as they are. A new file that root
-/// creates gets the owner of its folder.
+/// The owner and the mode of the file after a change. An existing file keeps both. A new file gets
+/// [`MODE`] and, if root creates it, the owner of its folder.
 fn owner_and_mode(file: &Path) -> Result<(Option<Owner>, u32), KeysError> {
     match fs::metadata(file) {
         Ok(found) => {
@@ -217,7 +218,7 @@ fn owner_and_mode(file: &Path) -> Result<(Option<Owner>, u32), KeysError> {
     }
 }
 
-/// Opens the lock file. A link in its place is not followed.
+/// Opens the lock file, or creates it. A link in its place is not followed.
 fn lock_file(path: &Path, owner: Option<Owner>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).mode(MODE).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());

@@ -36,7 +36,7 @@ pub struct KeyRing {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// The keys file; `None` when there are no keys.
+    /// The keys file; `None` when the settings name none. Then there are no keys.
     file: Option<PathBuf>,
     keys: HashMap<KeyId, Arc<ValidKey>>,
     /// Whether the file could not be used at the last check.
@@ -46,7 +46,7 @@ struct Held {
     seen: Option<Seen>,
 }
 
-/// A valid key, and its use since the server started.
+/// A valid key, and its use since the server first loaded it.
 #[derive(Debug)]
 pub struct ValidKey {
     pub(crate) id: KeyId,
@@ -121,8 +121,8 @@ impl KeyRing {
         self.warn_if_shared();
     }
 
-    /// Warns if users other than the owner may read the keys file. The file is used anyway: secrets
-    /// that an orchestrator mounts may have such a mode.
+    /// Warns if other users may read or change the keys file ([`file::shared`]). The file is used
+    /// anyway: secrets that an orchestrator mounts may have such a mode.
     pub(crate) fn warn_if_shared(&self) {
         let Some(warning) = self.file().and_then(|file| file::shared(&file)) else { return };
         tracing::warn!("{warning}");
@@ -230,7 +230,7 @@ fn valid_keys(file: &Path) -> Result<HashMap<KeyId, Arc<ValidKey>>, KeysError> {
 }
 
 impl Held {
-    /// Keeps the counts of keys that exist before and after, by name.
+    /// Keeps the counts of each key that has the same hash and the same name before and after.
     fn keep_uses(&mut self, before: &Self) {
         for (id, key) in &mut self.keys {
             let same = |old: &&Arc<ValidKey>| old.digest == key.digest && old.name == key.name;

@@ -27,8 +27,9 @@ pub const LIST_JOBS_MAX: usize = 1_000;
 /// The default maximum of jobs in a list with a key.
 pub const LIST_JOBS_MAX_WITH_KEY: usize = 10_000;
 
-/// The maximum number of rows that the jobs of one list may find together. It bounds the work of a
-/// list, not its memory: a list keeps only the candidates of a job.
+/// The maximum number of rows that the jobs of one list may find together. If the list requests all
+/// rows of its jobs, [`REQUEST_ROWS_MAX`] applies instead. It bounds the work of a list, not its
+/// memory: a list keeps only a few candidates of each job.
 pub const LIST_ROWS_MAX: usize = 2_000_000;
 
 /// The highest maximum of mapping jobs in one request that an operator can set. All jobs of a
@@ -52,7 +53,7 @@ pub const BODY_BYTES_MAX: usize = 1 << 20;
 pub const INLINE_BODY_BYTES_MAX: usize = 64 << 10;
 
 /// The units of work of writing a row, on the meter of an answer (`figdex_index::Meter`): 0.4 to
-/// 0.9 µs (engine 5). So a serving thread writes up to four hundred rows.
+/// 0.9 µs (engine 5). A serving thread writes up to four hundred rows; more are heavy work.
 pub(crate) const ROW_UNITS: u64 = 60;
 
 /// The units of work of parsing a body, without interpreting it.
@@ -64,11 +65,11 @@ pub(crate) fn units_of_body(body: &[u8]) -> u64 {
 /// with a 503.
 pub const BODIES_BYTES_MAX: usize = 256 << 20;
 
-/// The memory budget for all unsent answers together, in bytes. A large answer beyond it is
-/// refused with a 503. The largest, of [`REQUEST_ROWS_MAX`] rows, has about 60 MB.
+/// The memory budget for all unsent answers together, in bytes. A large answer beyond it is refused
+/// with a 503. The largest answer to a mapping request, of [`REQUEST_ROWS_MAX`] rows, has 60 MB.
 pub const ANSWERS_BYTES_MAX: usize = 512 << 20;
 
-/// The most memory of one answer, in bytes. With everything else that a request holds, it stays
+/// The most memory of one answer, in bytes. With this bound, everything that a request holds stays
 /// within 96 MB. Answers to mapping requests of [`REQUEST_ROWS_MAX`] rows fit; lists can ask for
 /// more. A larger answer is refused as too large (contract 14.18).
 pub const ANSWER_BYTES_MAX: usize = 80 << 20;
@@ -142,8 +143,8 @@ impl Span {
         }
     }
 
-    /// Whether its window belongs to an address and to no version, with a key or without. Such a
-    /// window is kept with those of v3.
+    /// Whether the window of this span belongs to an address and to no version. A key makes no
+    /// difference to such a window. It is kept with those of v3.
     pub fn is_of_address(self) -> bool {
         matches!(self, Self::Suggest | Self::Page)
     }

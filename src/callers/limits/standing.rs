@@ -9,8 +9,8 @@ pub struct Standing {
     pub limit: u32,
     /// `ratelimit-remaining`
     pub remaining: u32,
-    /// `ratelimit-reset`: the seconds until the window ends, rounded up, so that a caller that
-    /// waits for them is admitted.
+    /// `ratelimit-reset`: the seconds until the window ends. They are rounded up, so that a caller
+    /// that waits this long is admitted.
     pub reset_seconds: u64,
     /// The `w` of `ratelimit-policy`.
     pub window_seconds: u64,

@@ -1,5 +1,5 @@
 //! The advice about ambiguous rows at the end: the option that would decide them, if there is one.
-//! Steps are tried on the first ambiguous identifiers; they choose nothing.
+//! Steps are tried on the first ambiguous identifiers. The rows that are written stay the same.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -102,8 +102,8 @@ fn step<A: Answerer>(answerer: &A, flags: &MapFlags, listings: &[Asked<'_>]) -> 
         steps.push("composite".to_owned());
         added.push("--prefer composite".to_owned());
     }
-    // A server counts questions in its rate limit, so it is not asked for advice. An index that
-    // fails now has already answered all rows; they are worth more than the advice.
+    // A server counts questions in its rate limit, so it is not asked for advice. An index has
+    // already answered all rows: if it fails now, only the advice is lost.
     let Ok(Some(tried)) = answerer.try_steps(listings, &steps) else { return STATED.to_owned() };
     if !added.is_empty() {
         decided = resolved(&tried);

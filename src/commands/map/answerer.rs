@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use figdex_index::{Field, IdType, Known, Property, Resolution, Vocabulary};
 
-/// The values of properties that a row must have.
+/// For each property, the value that a found row must have; `None` allows any value.
 pub(super) type Narrowing = [Option<Known>; Property::COUNT];
 
 /// One identifier and the way to read it.
@@ -18,7 +18,7 @@ pub(super) struct Asked<'a> {
 /// The way to read an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AskedAs {
-    /// All its readings.
+    /// As a text of unknown type: all of its readings are tried.
     Text,
     /// As a text of a column of this type.
     OfColumn(IdType),
@@ -35,20 +35,20 @@ pub(super) trait Answerer: Sync {
     /// command uses.
     fn vocabulary(&self) -> &Vocabulary;
 
-    /// The generation of the index; `None` for a server before its first answer.
+    /// The generation of the index; `None` for a server that has not answered a question yet.
     fn generation(&self) -> Option<u64>;
 
     /// The answers, in the order of the questions.
     ///
     /// # Errors
-    /// When the server cannot be reached.
+    /// When the index or the server cannot answer.
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Self::Row>>>;
 
-    /// The answers with other steps, and with all candidates of an ambiguous identifier. A server
-    /// gives `None`: the question would count in its rate limit.
+    /// The answers with these steps in place of those of the flags, and with all candidates of each
+    /// ambiguous identifier. `None` for a server: the questions would count in its rate limit.
     ///
     /// # Errors
-    /// When the index cannot answer, or does not know a value of a step.
+    /// When the index cannot answer, or a step is invalid.
     fn try_steps(
         &self,
         _asked: &[Asked<'_>],
@@ -64,7 +64,7 @@ pub(super) trait Answerer: Sync {
 
 /// The answer to one question.
 pub(super) struct Answer<R> {
-    /// The status and its reason. `rows` has the rows of its hits.
+    /// The status and its reason. Its `hits` are empty: `rows` has the rows.
     pub(super) resolution: Resolution,
     /// The row that is meant, or the candidates if they are requested.
     pub(super) rows: Vec<R>,

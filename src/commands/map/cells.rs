@@ -12,7 +12,8 @@ pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<
     cell::push_cell(text, delimiter, guard, out);
 }
 
-/// Appends the cells of a row of delimited text. A row without a formula is copied.
+/// Appends the cells of a row of delimited text, with an apostrophe before each formula. A row
+/// without a formula is copied.
 pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) {
     let cells = (0..row.cells()).map(|column| match row.cell(column) {
         RawCell::Text(text) | RawCell::Number(text) => text,

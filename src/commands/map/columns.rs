@@ -36,7 +36,8 @@ pub(super) struct FoundColumn {
     pub(super) column: usize,
     /// Its heading; without one, its number.
     pub(super) name: String,
-    /// The type of its texts; `None` when each text is recognised by itself.
+    /// The type of its texts. `None` when each text is recognised by itself, or another column
+    /// names the type of each text.
     pub(super) id_type: Option<IdType>,
     /// For a recognised column, the share of its texts that have the form of the type.
     pub(super) share: Option<f64>,
@@ -106,8 +107,9 @@ impl TableHead<'_> {
         matches!(self.container, Container::Delimited { .. })
     }
 
-    /// Whether the first record of a single column is a heading: it names a type, or the other
-    /// texts are of one type and it is not.
+    /// Whether the table has a heading. Only a delimited table of one column may have none. Its
+    /// first record is a heading if it names a type, or if the other texts have a type that it does
+    /// not have.
     fn has_heading(&self) -> bool {
         match self.names {
             [only] if self.is_delimited() => {
@@ -125,7 +127,7 @@ impl TableHead<'_> {
     }
 }
 
-/// The text of a cell; `None` if it has none.
+/// The text of a cell. `None` if the cell is absent, nested or not UTF-8.
 pub(super) fn text_of(cell: RawCell<'_>) -> Option<&str> {
     match cell {
         RawCell::Text(text) | RawCell::Number(text) => str::from_utf8(text).ok(),
@@ -145,7 +147,8 @@ impl Columns {
     /// Finds the columns that the flags name, or recognises one.
     ///
     /// # Errors
-    /// When a named column does not exist, or no column is recognised.
+    /// When a flag names no column or an ambiguous one, no column is recognised, or the table has
+    /// several columns without a heading.
     pub(super) fn find(head: &TableHead<'_>, flags: &MapFlags) -> anyhow::Result<Self> {
         let has_heading = head.has_heading();
         let names = match has_heading {
@@ -176,8 +179,8 @@ impl Columns {
     }
 
     /// Refuses a table of several columns without a heading: its first row would be lost. The first
-    /// row is not a heading if it has a FIGI, an ISIN or an OCC symbol, or a cell with a digit that
-    /// has the type of its column.
+    /// row is not a heading if it has a FIGI, an ISIN or an OCC symbol. Neither is it one if it has
+    /// a cell that contains a digit and has the type of the cell's column.
     fn refuse_identifiers(&self) -> anyhow::Result<()> {
         if self.names.len() < 2 {
             return Ok(());
@@ -332,7 +335,7 @@ impl Columns {
 }
 
 /// The types in the order in which their columns are preferred. Types whose form other texts rarely
-/// have come first; types that only a heading names come last.
+/// have come first. Types that are not listed here come last.
 const SUREST: [IdType; 8] = [
     IdType::BbGlobal,
     IdType::CompositeBbGlobal,

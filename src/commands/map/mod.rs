@@ -1,8 +1,8 @@
 //! `figdex map`: adds the FIGI to each row of a file of identifiers (contract 17).
 //!
 //! - [`columns`] finds the columns of identifiers, and [`names`] names the added columns.
-//! - [`question`] makes a question of each row, which an [`answerer`] answers: an index in a folder
-//!   ([`local`]) or in a [`cluster`], which are asked what is [`wanted`], or a server ([`remote`]).
+//! - [`question`] makes a question of each row. An [`answerer`] answers it: an [`opened`] index,
+//! with the options in [`wanted`], or a [`remote`] server.
 //! - [`rows`] writes each row with its outcome, with the help of [`cells`]; [`screen`] prints a
 //!   table.
 //! - [`pipeline`] does all of this at the same time, in order and in bounded memory.
@@ -138,7 +138,7 @@ struct Places {
 }
 
 impl Places {
-    /// Compares all files with each other: no output may be an input.
+    /// Determines the files to write. None of them may be an input or another output.
     fn of(flags: &MapFlags) -> anyhow::Result<Self> {
         let mut files = Files::new(is_index);
         match input(flags) {
@@ -275,7 +275,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The policy, with a warning for each value that no row of the index has.
+/// Parses the policy. Warns about each value that no row of the index has.
 fn policy(flags: &MapFlags, vocabulary: &Vocabulary) -> anyhow::Result<Policy> {
     for step in &flags.prefer {
         let Some((name, values)) = step.split_once('=') else { continue };
@@ -415,7 +415,7 @@ impl Mapping<'_> {
     }
 }
 
-/// Prints the sum, as the last line.
+/// Prints the sum as the last line. Before it, says whether too few rows are resolved.
 fn ended(counts: &Counts, flags: &MapFlags) -> ExitCode {
     let too_few = flags.min_matched.and_then(|min| counts.too_few(min));
     if let Some(too_few) = &too_few {
@@ -469,7 +469,7 @@ fn own_heading(table: &Table, columns: &Columns) -> Vec<u8> {
     own
 }
 
-/// JSON objects need names that differ.
+/// Refuses two columns of the same name: the members of a JSON object need different names.
 fn refuse_same(names: &[String]) -> anyhow::Result<()> {
     let mut known = HashSet::new();
     for name in names.iter().filter(|name| !name.is_empty()) {
@@ -482,8 +482,8 @@ fn refuse_same(names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses members of later objects that have no place: the names of added columns, and all others
-/// too if the result is delimited text.
+/// A check that refuses some members that only later objects have: those with the name of an added
+/// column and, if the result is delimited text, all others too.
 fn new_members(writer: &RowWriter, known: usize) -> Check {
     let added = writer.names.all().to_vec();
     let has_cells = matches!(writer.layout, Layout::Cells { .. });

@@ -18,7 +18,7 @@ use crate::config::map::MapFlags;
 /// The most calls to a cluster at the same time, over all mapping threads.
 const CALLS_MAX: usize = 16;
 
-/// An opened index, and what is asked of every identifier.
+/// An opened index, and the options that apply to every identifier.
 pub(super) struct OpenedIndex {
     place: IndexPlace,
     wanted: Wanted,
@@ -31,7 +31,7 @@ enum IndexPlace {
     Cluster(Generation, Runtime),
 }
 
-/// A row of the index. A row of a cluster is with those that were fetched with it.
+/// A row of the index. For a cluster, `fetched` holds all rows that one call fetched.
 pub(super) struct OpenedRow {
     hit: Hit,
     fetched: Option<Arc<Fetched>>,
@@ -41,7 +41,7 @@ impl OpenedIndex {
     /// Opens the index in a folder.
     ///
     /// # Errors
-    /// When there is none, or a file of it is damaged.
+    /// When there is no index, a file of it is damaged, or a step of the flags is invalid.
     pub(super) fn folder(index: &Path, flags: &MapFlags) -> anyhow::Result<Self> {
         let catalogue = open_folder(index)?;
         let wanted = Wanted::of(flags, catalogue.vocabulary())?;
@@ -51,7 +51,7 @@ impl OpenedIndex {
     /// Opens the generation that is published at an address.
     ///
     /// # Errors
-    /// When there is none, or the cluster does not answer.
+    /// When there is no generation, the cluster does not answer, or a flag is invalid.
     pub(super) fn cluster(address: &ClusterAddress, flags: &MapFlags) -> anyhow::Result<Self> {
         let client = Arc::new(Client::new(address, &flags.cluster.client(CALLS_MAX))?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -1,6 +1,6 @@
-//! The destinations of rows: standard output, a table on a terminal, and files. All files are first
-//! written under temporary names, and all are renamed at the end. A signal removes the temporary
-//! files.
+//! The destinations of rows: standard output, a table on a terminal, and files. All regular files
+//! are first written under temporary names, and all are renamed at the end. A signal removes the
+//! temporary files.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -56,7 +56,7 @@ impl Temporary {
                     it = Signal::recv(&mut hangup) => received(SignalKind::hangup(), it),
                 }
             });
-            // If files are being renamed, all are renamed first.
+            // If `keep` is renaming files, this waits until all of them are renamed.
             let files = files.lock();
             files.iter().for_each(|file| drop(fs::remove_file(file)));
             // The exit code by which a shell reports that a signal ended a program.
@@ -66,7 +66,7 @@ impl Temporary {
         Ok(())
     }
 
-    /// Creates a file under a temporary name.
+    /// Creates a file under a temporary name, or opens a stream such as a pipe in place.
     pub(super) fn create(&self, output: &Output) -> anyhow::Result<Writing> {
         let mut files = self.0.lock();
         let file = output.create();
@@ -75,7 +75,7 @@ impl Temporary {
         Ok(Writing { name: output.name().to_owned(), file: BufWriter::new(file) })
     }
 
-    /// Completes all files, then renames all.
+    /// Completes all files, then renames those that have a temporary name. A stream has none.
     pub(super) fn keep(&self, written: Vec<Writing>) -> anyhow::Result<()> {
         let mut complete = Vec::new();
         for Writing { name, file } in written {

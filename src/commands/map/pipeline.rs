@@ -23,7 +23,7 @@ use crate::config::map::Many;
 /// The number of threads that answer.
 const WORKERS: usize = 2;
 
-/// The most batches that were read and not yet output.
+/// The most batches that wait for a worker, are being answered, or wait for their output.
 const BATCHES_MAX: usize = 6;
 
 /// The number of bytes at which a piece of a batch is output.
@@ -35,7 +35,7 @@ const PIECES_MAX: usize = 2;
 /// A check of a table after each batch.
 pub(super) type Check = Box<dyn Fn(&Table) -> anyhow::Result<()> + Send>;
 
-/// The rest of a table, after its first batches were read.
+/// A table whose first batches were already read.
 pub(super) struct Rest {
     pub(super) first: VecDeque<Batch>,
     pub(super) table: Table,
@@ -63,12 +63,12 @@ pub(super) struct Work<'a, A> {
 
 struct PlacedBatch {
     place: u64,
-    /// The number of its first row, from 1.
+    /// The number of the batch's first row in the table, from 1.
     first_row: u64,
     batch: Batch,
 }
 
-/// Bytes of the batch at a place. The last piece of a batch has its counts.
+/// Bytes of the batch at a place. The last piece of a batch has the counts of the whole batch.
 struct Piece {
     place: u64,
     written: Written,
@@ -85,8 +85,8 @@ struct Turn {
 }
 
 impl Turn {
-    /// Waits until the batch at this place is the next. Batches are answered in order, so the next
-    /// batch never waits for another.
+    /// Waits until the batch at this place is the next one to output. Workers take batches in
+    /// order. So one of them always has the next batch, and does not wait.
     fn wait(&self, place: u64) {
         let mut next = self.next.lock();
         while *next < place {
@@ -104,7 +104,7 @@ impl<A: Answerer> Work<'_, A> {
     /// Answers all rows, and passes their bytes to `put` in order.
     ///
     /// # Errors
-    /// When the table cannot be read, an answer fails, or `put` does.
+    /// When the table cannot be read or fails its check, an answer fails, or `put` does.
     pub(super) fn run(
         &self,
         rest: Rest,
@@ -177,7 +177,8 @@ impl<A: Answerer> Work<'_, A> {
                     turn.wait(*place);
                     let written = std::mem::take(&mut written);
                     let sent = done.send(Ok(Piece { place: *place, written, counts: None }));
-                    // The calling thread has failed, and knows the reason.
+                    // Sending fails only after the thread that called `run` has failed. That thread
+                    // reports its own error, so nobody reads this one.
                     sent.map_err(|_| anyhow!("nobody puts the rows out"))?;
                 }
             }

@@ -35,7 +35,7 @@ impl Progress {
         Some(Self { bar, bytes })
     }
 
-    /// Shows the number of rows that were put out.
+    /// Shows the number of rows so far, and the position in the file.
     pub(super) fn show(&self, rows: u64) {
         let seconds = self.bar.elapsed().as_secs_f64();
         let mut message = format!("{} rows", grouped(rows));

@@ -10,7 +10,8 @@ use super::advice::Undecided;
 use super::answerer::{Answer, Answerer, Asked, AskedAs, Narrowing};
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
 
-/// The plan of the questions: the columns with identifiers, and the conditions on their rows.
+/// The columns with identifiers, the conditions on the rows that they find, and the first ambiguous
+/// identifiers.
 pub(super) struct Questions {
     pub(super) columns: Columns,
     /// The conditions that are the same for all rows.
@@ -25,8 +26,8 @@ enum NoQuestion {
     Invalid(String),
 }
 
-/// The number of rows that are asked together. More rows let more memory reads overlap. Fewer are
-/// asked if all rows of an identifier are kept.
+/// The number of rows of the table that are answered together. With more rows, more memory reads
+/// overlap. The second number applies if all rows of an ambiguous identifier are kept.
 const ROWS_ASKED: usize = 1024;
 const ROWS_ASKED_WITH_ALL: usize = 64;
 
@@ -125,7 +126,8 @@ impl Questions {
     }
 }
 
-/// An integer as an identifier, with the leading zeros that a number loses (contract 5.3).
+/// The text of an integer. If its type is known, it gets back the leading zeros that a number loses
+/// (contract 5.3).
 fn padded(decimal: Cow<'_, str>, reading: AskedAs) -> Cow<'_, str> {
     match reading {
         AskedAs::Text => decimal,
@@ -146,7 +148,7 @@ fn required<'v>(
     fault.map_err(|fault| fault.trim_end_matches('.').to_owned())
 }
 
-/// The text of a cell that is not blank.
+/// The text of a cell. An error if the cell is blank, nested or not UTF-8.
 fn checked(cell: RawCell<'_>) -> Result<&str, NoQuestion> {
     match cell {
         RawCell::Absent => return Err(NoQuestion::Blank),
@@ -173,7 +175,7 @@ fn id_type(cell: RawCell<'_>) -> Result<IdType, NoQuestion> {
     known.ok_or_else(|| NoQuestion::Invalid(format!("{name:?} is not an idType")))
 }
 
-/// The reason for a row whose property has a value that no row of the index can have.
+/// The reason why a row is invalid: the index has no such value of this property.
 fn outside(property: Property, value: &str) -> String {
     format!("{value:?} is not a value of {}", property.name())
 }

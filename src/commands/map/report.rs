@@ -23,7 +23,7 @@ pub(super) struct Counts {
     with_several_readings: u64,
     unknown: u64,
     invalid: u64,
-    /// The number of rows that are not UTF-8. `first_not_utf_8` is the number of the first of them.
+    /// The number of rows that are not UTF-8. `first_not_utf_8` is the row number of the first one.
     not_utf_8: u64,
     first_not_utf_8: Option<u64>,
 }
@@ -54,7 +54,7 @@ impl Counts {
         }
     }
 
-    /// The warning about rows that are not UTF-8; `None` when all are.
+    /// The warning about rows that are not UTF-8; `None` when all rows are UTF-8.
     pub(super) fn not_utf_8(&self, is_copied: bool) -> Option<String> {
         let (count, first) = (self.not_utf_8, self.first_not_utf_8?);
         let became = match is_copied {
@@ -137,7 +137,8 @@ pub(super) struct Report<'a> {
     seconds: f64,
 }
 
-/// The number of rows that each step resolved, by the text of the step, in the order of the steps.
+/// The number of rows resolved as the only row (`only`), and by each step in the order of the
+/// steps. Steps with the same text are one entry.
 struct Steps<'a>(Vec<(&'a str, u64)>);
 
 #[derive(Serialize)]

@@ -20,7 +20,8 @@ pub(super) const SCREEN_CELL_END: char = '\u{1f}';
 /// The layout of the rows that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Delimited text from delimited text. The row's own bytes are copied.
+    /// Delimited text from delimited text. The row's own bytes are copied, except in a row with
+    /// guarded formulas.
     Copied { delimiter: u8 },
     /// Delimited text from objects.
     Cells { delimiter: u8 },
@@ -53,7 +54,7 @@ pub(super) struct RowWriter {
 pub(super) struct Scratch(Vec<u8>);
 
 impl RowWriter {
-    /// Writes the heading: the byte order mark, the table's own heading and the added names.
+    /// Writes the byte order mark, the table's heading and the added names. JSON lines have none.
     pub(super) fn heading(&self, table: &Table, out: &mut Vec<u8>) {
         match self.layout {
             Layout::Objects | Layout::Members => return,
@@ -116,7 +117,7 @@ impl RowWriter {
         }
     }
 
-    /// Writes a row with its outcome, or one of its [`Self::lines`].
+    /// Writes one of the [`Self::lines`] of a row: the row's own cells and its outcome.
     pub(super) fn row<A: Answerer>(
         &self,
         answerer: &A,
@@ -153,7 +154,7 @@ impl RowWriter {
         }
     }
 
-    /// Writes the row as it came.
+    /// Writes the row's own cells in the layout of the output.
     fn own(&self, row: RowBytes<'_>, out: &mut Vec<u8>) {
         match self.layout {
             Layout::Copied { delimiter } => {
@@ -319,7 +320,7 @@ impl RowWriter {
     }
 }
 
-/// The cell of an object or an array, which delimited text cannot hold.
+/// The cell that replaces an object or an array: delimited text cannot hold these.
 const NESTED: &[u8] = b"(an object or an array)";
 
 /// The layout of the output.

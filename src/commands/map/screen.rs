@@ -11,19 +11,19 @@ use super::rows::SCREEN_CELL_END;
 /// The width if the terminal does not report its own.
 const WIDTH: usize = 80;
 
-/// The widest column, in characters, as long as others need space.
+/// The maximum width of a column, in characters.
 const COLUMN_WIDTH_MAX: usize = 32;
 
-/// The narrowest column of long texts, as long as others can be cut.
+/// The width to which columns of long texts are cut before any other column is cut.
 const TEXT_WIDTH_MIN: usize = 6;
 
-/// The narrowest column, as long as a FIGI would have to be cut.
+/// The width to which other columns are cut before those of FIGIs and ISINs are cut.
 const WIDTH_MIN: usize = 4;
 
 /// The characters between two columns.
 const GAP: usize = 2;
 
-/// The table, as far as it is printed.
+/// A table that is printed while its rows come.
 #[derive(Default)]
 pub(super) struct Screen {
     /// The width of each column, from the heading and the first rows.
@@ -78,7 +78,7 @@ fn width() -> usize {
 /// Whether a column of this natural width is cut.
 type Cut = fn(usize) -> bool;
 
-/// The width of each column, so that all of them fit: the widest columns are cut first.
+/// The width of each column. Columns are cut until they fit into `width`, the widest ones first.
 fn widths(rows: &str, width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows.lines() {

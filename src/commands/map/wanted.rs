@@ -18,7 +18,7 @@ impl Wanted {
     /// Reads the flags.
     ///
     /// # Errors
-    /// When a step of the policy names a value that the index does not have.
+    /// When a step of the policy is invalid. A value that the index does not have is allowed.
     pub(super) fn of(flags: &MapFlags, vocabulary: &Vocabulary) -> anyhow::Result<Self> {
         Ok(Self {
             policy: Policy::parse(&flags.prefer, vocabulary)?,
@@ -30,7 +30,7 @@ impl Wanted {
     /// The same options with other steps, and with all rows of an ambiguous identifier.
     ///
     /// # Errors
-    /// When a step names a value that the index does not have.
+    /// When a step is invalid.
     pub(super) fn trying(&self, steps: &[String], vocabulary: &Vocabulary) -> anyhow::Result<Self> {
         Ok(Self { policy: Policy::parse(steps, vocabulary)?, keeps_all: true, ..*self })
     }

@@ -4,7 +4,7 @@
 //! once, with those before it. The waiting lines are bounded. When the log is read too slowly,
 //! lines are dropped (those of requests first), and a warning gives their number.
 //!
-//! Every line passes here, so hidden characters are escaped here. So no field can begin another
+//! Every line passes here, so this module escapes hidden characters: no field can begin another
 //! line or control the terminal.
 //!
 //! `tracing-appender` would need less code, but it makes a system call for each line: 5,001 for

@@ -1,5 +1,5 @@
-//! The log: lines on standard error, for people or as JSON, down to the level of `RUST_LOG`
-//! (when it is not set, `info` of Figdex and `warn` of libraries).
+//! The log: lines on standard error, for people or as JSON, down to the level of `RUST_LOG`. If
+//! `RUST_LOG` is not set or invalid, the levels are `info` for Figdex and `warn` for libraries.
 //!
 //! Writing each line at once would be a system call in each request, and would block requests
 //! when the log is read slowly. Lines are therefore gathered and written by a thread (`lines`).
@@ -20,7 +20,7 @@ use self::lines::Lines;
 /// silences it as `--access-log=false` does.
 pub(crate) const ACCESS: &str = "figdex::access";
 
-/// The levels when `RUST_LOG` is not set. All crates of Figdex begin with its name.
+/// The levels when `RUST_LOG` is not set or invalid. All crates of Figdex begin with its name.
 const LEVELS: &str = "warn,figdex=info";
 
 /// The format of a line.

@@ -9,7 +9,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 
-/// The value of a label: fixed in the program, or the name of a key.
+/// The type of a label's value: a text that is fixed in the program, or one that is known only at
+/// run time, such as the name of a key.
 pub(super) trait LabelValue:
     EncodeLabelValue + Clone + Eq + Hash + Debug + Send + Sync + 'static
 {

@@ -1,5 +1,5 @@
-//! `GET /metrics`: the metrics for Prometheus (contract 16.8). The route has no version, passes
-//! no gate and counts against no limit.
+//! `GET /metrics`: the metrics for Prometheus (contract 16.8). The route has no version and counts
+//! against no limit. Of the gate's checks, it makes only that of the method.
 
 mod cluster;
 mod family;

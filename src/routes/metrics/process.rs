@@ -1,5 +1,5 @@
-//! The metrics of the process, from Linux's `/proc`, under the names of Prometheus's own clients.
-//! If a file is missing or has another format, its metrics are left out.
+//! The metrics of the process, from Linux's `/proc`. Where Prometheus's own clients have a metric,
+//! its name is the same. If a file is missing or has another format, its metrics are left out.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -97,7 +97,8 @@ fn limits(page: &mut Registry, state: &State) {
     page.register("rate_limit_refusals", help, counters(refusals));
 }
 
-/// The end of the certificate, in seconds since 1970, if clients are served over TLS.
+/// The end of the certificate, in seconds since 1970, if clients are served over TLS and the end is
+/// known.
 fn certificate(page: &mut Registry, state: &State) {
     let Some(end) = state.tls().and_then(Tls::end) else { return };
     let help = "Time at which the certificate expires, or has expired";
@@ -105,8 +106,8 @@ fn certificate(page: &mut Registry, state: &State) {
     page.register("tls_certificate_end_timestamp_seconds", help, end);
 }
 
-/// Whether the keys file is refused. If only operators read the metrics, also the use of each key,
-/// by its name.
+/// Whether the keys file is refused, if there is one. If only operators read the metrics, also the
+/// use of each key, by the name of the key.
 fn keys(page: &mut Registry, state: &State) {
     if let Some(is_refused) = state.keys().is_refused() {
         let help = "1 while the keys file cannot be used and the keys before its change stay valid, else 0";

@@ -45,8 +45,8 @@ const finder = startSuggest({
   enterResults: (text) => results.enter(text, current()),
 });
 
-// The scroll position is saved in the history entry: back and forward restore it, and a new
-// entry starts at the top.
+// The scroll position is saved in the history entry: back and forward restore it. A new entry
+// starts at the top, unless it only changes a search.
 history.scrollRestoration = "manual";
 addEventListener("scroll", () => {
   clearTimeout(scrolling);

@@ -61,7 +61,8 @@ fn of_array<'a>(
     options: &Options,
     context: Context<'_>,
 ) -> Result<Vec<ListJob<'a>>, ListError> {
-    // Once the meter allows no more work, the remaining jobs are skipped without being read.
+    // Once the meter allows no more work, the remaining jobs are parsed but not made into
+    // questions.
     let each = |job| ListJob::of(job, options, context);
     let jobs = jobs(raw.get().as_bytes(), Version::V3, context.jobs_max, each);
     let jobs = jobs.map_err(|error| match error {
@@ -122,8 +123,8 @@ fn columns(
     Ok(recognised)
 }
 
-/// The given members of an object, in order, up to the first faulty one: an unknown name or a
-/// repeated one. Later members are skipped, because a body can have a hundred thousand.
+/// The members of an object that are not null, in order. The last one may be faulty: its name is
+/// unknown or repeated. Later members are skipped, because a body can have a hundred thousand.
 struct Members;
 
 /// The names of the members that a list may have: those of the list, and those of its options.

@@ -25,7 +25,7 @@ pub(super) fn parse<'n>(names: impl Iterator<Item = &'n str>) -> Result<Vec<Fiel
 /// Writes a row as an object with these members, null where unknown.
 pub(super) fn write_row(fields: &[Field], out: &mut Vec<u8>, row: Row<'_>) {
     // Most lists want the row of v3. Its members are written faster when they are known in advance.
-    // A row of v3 also has `metadata` if the row has it.
+    // But `row::write` would add the `metadata` of a row that has it.
     if fields == Field::of_every_row() && row.metadata().is_none() {
         return row::write(out, Version::V3, row);
     }

@@ -32,7 +32,7 @@ use crate::callers::version::Version;
 pub(crate) enum Form {
     Json,
     Csv,
-    /// JSON, one result per line.
+    /// One JSON value per line: a job of a body, or a result.
     Ndjson,
 }
 
@@ -127,8 +127,8 @@ impl<'a> List<'a> {
 }
 
 impl<'a> ListJob<'a> {
-    /// The job of an element of `jobs`. If the element has a fault, the fault is the result of the
-    /// job.
+    /// The job of an element of `jobs`, of a line or of a row. If the element has a fault, the
+    /// fault is the result of the job.
     ///
     /// # Errors
     /// [`TakesMore`] when reading it takes more work than the meter allows.

@@ -119,7 +119,7 @@ impl Options {
             .then(|| Filters { include_unlisted_equities: true, ..Filters::default() });
     }
 
-    /// Records that an option was given.
+    /// Records that an option was given. An error if it was given before.
     fn give(&mut self, name: &'static str) -> Result<(), Fault> {
         if self.given.contains(&name) {
             return Err(format!("{name} is given twice.").into());
@@ -139,7 +139,7 @@ fn many(text: &str) -> Result<bool, Fault> {
     }
 }
 
-/// The texts of an array of at most `count_max`.
+/// The texts of an array of at most `count_max` texts; `None` for any other value.
 pub(super) fn texts(raw: Raw<'_>, count_max: usize) -> Option<Vec<String>> {
     let elements = elements(raw, count_max)?;
     elements.into_iter().map(|raw| text(raw).map(Into::into)).collect()

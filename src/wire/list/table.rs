@@ -28,7 +28,8 @@ const ROW_BYTES_MAX: usize = 64 << 10;
 /// The units of work of reading the cells of a row, without the units for their bytes.
 const ROW_UNITS: u64 = 60;
 
-/// Units of work of a cell that is a member of its job, besides those of the bytes of both.
+/// Units of work of a cell that is a member of its job, without the units for the bytes of the cell
+/// and its heading.
 const CELL_UNITS: u64 = 10;
 
 /// Reads a CSV body.
@@ -87,8 +88,8 @@ fn refuse_same(heading: &[String]) -> Result<(), ListError> {
     }
 }
 
-/// Cuts a heading to more characters than a member's name or an error has, since it is read again
-/// with each row.
+/// Cuts a long heading, since it is read again with each row. The rest is still longer than any
+/// member's name, and than the part that an error repeats.
 fn cut(heading: &mut String) {
     if let Some((end, _)) = heading.char_indices().nth(KEY_CHARS_MAX + 1) {
         heading.truncate(end);
@@ -101,7 +102,8 @@ fn is_heading(text: &str) -> bool {
         || ["id", "identifier", "identifiers"].iter().any(|name| text.eq_ignore_ascii_case(name))
 }
 
-/// The jobs of a column of texts. The type of the column is recognised from all texts.
+/// The jobs of a column of texts. The type of the column is recognised from its heading and its
+/// first [`COLUMN_VALUES_MAX`] texts.
 fn of_one_column<'a>(
     heading: &str,
     rows: Rows<'a>,
@@ -200,7 +202,8 @@ fn of_members(
     Ok(ListJob { input, question })
 }
 
-/// A cell as the value of a member. Intervals and booleans are JSON; anything else is a text.
+/// A cell as the value of a member. Intervals and booleans are read as JSON, if they are valid;
+/// anything else is a text.
 fn member(name: &str, cell: &str) -> Value {
     let is_json = name == "includeUnlistedEquities"
         || Attribute::compared().any(|attribute| attribute.name() == name);

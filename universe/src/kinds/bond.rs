@@ -1,8 +1,8 @@
 //! Corporate bonds: one row each, named by coupon and maturity.
 //!
 //! Borrowers are the large issuers, a few of which have thousands of bonds. The ticker has the
-//! coupon as a decimal, the description in eighths. Half of the rows have an exchange, which is a
-//! word instead of a code.
+//! coupon as a decimal, the description in eighths if it is a multiple of an eighth. About half of
+//! the rows have an exchange, which is a word instead of a code.
 
 use crate::dump::{Dump, Issue};
 use crate::figis::YEARS;

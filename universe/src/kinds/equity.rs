@@ -1,9 +1,9 @@
 //! Shares: share classes with their composites and venues.
 //!
-//! One issue is a share class. Every 64th is that of a large issuer, and is listed on all venues of
-//! the United States; one in 32 of these is also listed on about two hundred other venues. The
-//! others are small companies with a home market and sometimes a foreign listing. A market with one
-//! venue has a composite FIGI without a row.
+//! One issue is a share class. Every 64th is that of a large issuer, and is listed on 16 to 20
+//! venues of the United States. One in 32 of these is also listed on about two hundred other
+//! venues. The other share classes are those of small companies with a home market and sometimes a
+//! foreign listing. A market with one venue has a composite FIGI without a row.
 
 use crate::dump::{Dump, Issue};
 use crate::figis::Figis;
@@ -82,7 +82,8 @@ impl ShareClass<'_> {
         }
     }
 
-    /// Writes the rows of a share that is traded worldwide. Most of them have reporting codes.
+    /// Writes the further rows of a share that is traded worldwide. Most of these rows have
+    /// reporting codes.
     fn write_everywhere(&mut self, ticker: &str) {
         const LONE: [(Venue, &str); 8] = [
             (Venue("LN", "XLON"), "USD"),

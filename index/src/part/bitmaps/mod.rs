@@ -1,12 +1,14 @@
-//! Compressed bitmaps of the rows that have a value of an enum-like property. They count rows, and
-//! find a page of rows when neither words nor identifiers narrow the question (engine 2, 3).
+//! Compressed bitmaps of the rows that have a value of an enum-like property. They count and verify
+//! rows, and find a page of rows when neither words nor identifiers narrow the question (engine 2,
+//! 3).
 //!
 //! The layout is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin: "Better bitmap performance
 //! with Roaring bitmaps", 2016): DocIds are divided into **chunks** of 65,536, and each chunk with
 //! rows has a **container**: a bit for each DocId or, where that is smaller, the sorted low halves
-//! of the DocIds. This is our own code for two reasons. The pure Rust crates copy a bitmap to read
-//! it, but a generation is mapped. CRoaring reads mapped ("frozen") bitmaps in place, but it is C
-//! and trusts the bytes; here every access is checked, and `verify` names the fault.
+//! of the DocIds. The container of a full chunk takes no bytes. This is our own code for two
+//! reasons. The pure Rust crates copy a bitmap to read it, but a generation is mapped. CRoaring
+//! reads mapped ("frozen") bitmaps in place, but it is C and trusts the bytes; here every access is
+//! checked, and `verify` names the fault.
 //!
 //! Three files:
 //! - `bitmaps.keys`: for each bitmap the code of its property, its value, and its numbers of
@@ -31,7 +33,7 @@ const KEYS: &str = "bitmaps.keys";
 const CONTAINERS: &str = "bitmaps.containers";
 const ROWS: &str = "bitmaps.rows";
 
-/// The DocIds of a chunk.
+/// The number of DocIds in a chunk.
 pub(crate) const CHUNK_DOCS: u32 = 1 << 16;
 
 /// The most DocIds of a container of low halves. Beyond it, a bit for each DocId is smaller.

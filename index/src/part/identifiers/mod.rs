@@ -59,7 +59,7 @@ const KIND_SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) enum KeyKind {
     /// A value of that idType, in the spelling of the index.
     Id(IdType),
-    /// An identifier of any idType, squeezed: see `keys`.
+    /// An identifier of an idType that a search looks up, squeezed: see `keys`.
     Squeezed,
     /// A ticker, squeezed.
     SqueezedTicker,
@@ -130,7 +130,7 @@ pub(crate) struct Identifiers {
 /// The DocIds of one key, ascending.
 #[derive(Clone)]
 pub(crate) struct Postings<'a> {
-    /// The DocId that was returned last.
+    /// The DocId that was returned last. Without a list, the only DocId.
     last: u32,
     /// The number of DocIds that follow.
     left: usize,
@@ -260,7 +260,7 @@ impl Identifiers {
         self.postings_within(entry).expect("a list inside the postings, with its count")
     }
 
-    /// The DocIds of an entry; `None` when its list is not in the file.
+    /// The DocIds of an entry; `None` when the start of its list is not in the file.
     fn postings_within(&self, entry: &[u8]) -> Option<Postings<'_>> {
         let (count, value) = (u64_at(entry, 0) & 0xff, u32_at(entry, 8));
         if count == 1 {

@@ -46,7 +46,7 @@ pub(crate) struct Interval<'a> {
     ordinals: Range<u32>,
 }
 
-/// The values of an instrument, as numbers that have the order of its columns.
+/// The values of an instrument in each column, as numbers that sort like the values.
 fn values(instrument: &Instrument) -> impl Iterator<Item = Option<u64>> {
     let numbers = instrument.filter_numbers().map(|number| number.map(of_number));
     let dates = instrument.filter_dates().map(|date| date.map(of_day));

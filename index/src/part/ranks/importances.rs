@@ -1,5 +1,5 @@
 //! The distinct importances of a generation. A rank holds the **ordinal** of its row's importance:
-//! the place of the value among them from 1 on, or 0 for a row without one.
+//! the place of this importance in the list, from 1 on, or 0 for a row without an importance.
 //!
 //! The file `ranks.importances` has the values, ascending, as the little-endian bits of `f64`. The
 //! file is the same in all parts, so ordinals of different parts can be compared. When there are
@@ -152,8 +152,8 @@ impl<B: Deref<Target = [u8]>> Importances<B> {
     }
 
     /// The sort key of a place, which may come from another generation. The page after the place
-    /// begins with the rows of that sort key after the FIGI; for `None`, with all rows of that sort
-    /// key.
+    /// begins with the rows of this sort key that come after the FIGI. If the FIGI is `None`, it
+    /// begins with all rows of this sort key.
     pub(crate) fn after(&self, place: Place) -> (u64, Option<Figi>) {
         let tier = u64::from(place.class >> CLASS_BITS);
         let (ordinal, is_same) = self.up_to(place.importance.0);

@@ -1,13 +1,13 @@
 //! The rows of each frequent word in the order of ranks, as lists of positions.
 //!
 //! - `ranks.words`: an entry of [`WORD_BYTES`] for each frequent word, in the order of the
-//!   segment's dictionary. It has, as `u32`, the start of its posting list in the segment, which
-//!   identifies the word, and the number of its rows; then, as `u64`, the start of its list in
-//!   `ranks.lists`.
-//! - `ranks.lists`: a list begins with its directory. For each block it has, as `u32`, the last
-//!   position and the start of the block, counted from the end of the directory. A block is a byte
-//!   with the number of bits per difference, then 128 packed differences. The last block is padded
-//!   with its last position.
+//!   segment's dictionary. It has two `u32`: the start of the word's posting list in the segment,
+//!   which identifies the word, and the number of rows with the word. Then it has, as `u64`, the
+//!   start of the word's list in `ranks.lists`.
+//! - `ranks.lists`: a list begins with a directory. For each block of the list, the directory has
+//!   two `u32`: the last position of the block, and the start of the block, counted from the end of
+//!   the directory. A block is a byte with the number of bits per difference, then 128 packed
+//!   differences. The last block is padded with its last position.
 
 use std::ops::Range;
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(crate) struct ListCursor<'a> {
     directory: &'a [u8],
     blocks: &'a [u8],
     count: u32,
-    /// The number of the unpacked block.
+    /// The number of the block whose positions are unpacked.
     block: usize,
     /// The place of the current position in that block.
     at: usize,
@@ -149,7 +149,7 @@ impl Lists {
     }
 
     /// Checks that each list ascends and has the rows of the word's posting list, and that the rare
-    /// words have the same rows here as in tantivy's reader.
+    /// words have the same rows in `rare_postings` as in tantivy's reader.
     pub(super) fn verify(
         &self,
         part: &Path,
@@ -207,12 +207,12 @@ impl Lists {
     }
 }
 
-/// The bytes of the packed differences of a block, of `bits` bits each.
+/// The number of bytes of the packed differences of a block, at `bits` bits each.
 fn packed_bytes(bits: u8) -> usize {
     usize::from(bits) * BLOCK / 8
 }
 
-/// A hash of a DocId. The sums of these hashes differ when sets of DocIds differ.
+/// A hash of a DocId. If sets of DocIds differ, the sums of these hashes almost always differ.
 fn spread(doc: u32) -> u64 {
     let spread = (u64::from(doc) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (spread ^ spread >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)

@@ -1,5 +1,5 @@
-//! The rows of a part in the order of their ranks. A search takes the best of a million matching
-//! rows from it without looking at the others (engine 6).
+//! The rows of a part in the order of their ranks. From this order, a search takes the best of a
+//! million matching rows without looking at the others (engine 6).
 //!
 //! A row's **rank** estimates how much people want the row (`rank`). Its **position** is its place
 //! in the order by rank; rows of equal rank are in FIGI order. Six files, all little-endian:
@@ -107,8 +107,8 @@ impl Ranks {
     }
 
     /// The sort key of a place, which may come from another generation. The page after the place
-    /// begins with the rows of that sort key after the FIGI; for `None`, with all rows of that sort
-    /// key.
+    /// begins with the rows of this sort key that come after the FIGI. If the FIGI is `None`, it
+    /// begins with all rows of this sort key.
     pub(crate) fn after(&self, place: Place) -> (u64, Option<Figi>) {
         self.importances.after(place)
     }
@@ -183,7 +183,7 @@ impl Ranks {
         (Rank::new(entry as u16, (entry >> 16) as u16), (entry >> 32) as u32)
     }
 
-    /// Whether the importances are those of these securities.
+    /// Whether the part has the importances of `securities`.
     pub(crate) fn are_of(&self, securities: &Securities) -> bool {
         self.importances.are(&securities.importances)
     }

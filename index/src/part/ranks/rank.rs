@@ -2,12 +2,12 @@
 //! (contract 10.3 to 10.6, 10.8). A smaller rank comes first.
 //!
 //! A rank does not depend on the question, so rows can be stored in the order of ranks. It follows
-//! from the row's own fields, the other listings of its security, and the importances of the
-//! generation. From the highest bit on, a [`Rank`] has:
+//! from the row's own fields, the other listings of its security, the sizes of the markets and the
+//! importances of the generation. From the highest bit on, a [`Rank`] has:
 //! - 4 bits for the [`Kind`];
-//! - 1 bit, 0 for the best listing of a security. This bit comes before the importance. Otherwise
-//!   the listings of the most important security, which all have the same importance, would fill
-//!   the first page;
+//! - 1 bit, 0 for the best listing of a security. For kinds that end on a day, it is 0 for the
+//!   listing classes 0 to 2. This bit comes before the importance. Otherwise the listings of the
+//!   most important security, which all have the same importance, would fill the first page;
 //! - 16 bits for the ordinal of the importance ([`super::importances`]), subtracted from 65,535;
 //! - 3 bits for the listing, 0 for the best ones;
 //! - 9 bits for a score. It is a sum of costs: for each word of the name, for few listings of the
@@ -136,7 +136,7 @@ impl Rank {
     }
 }
 
-/// The facts of a row's own fields that decide its rank.
+/// The facts about a row that decide its rank, taken from its own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) share_class: Option<Figi>,
@@ -148,7 +148,7 @@ pub(crate) struct Facts {
     /// The exchange code as a number, if it has two characters; other codes are not counted.
     pub(crate) exch_code: Option<NonZeroU16>,
     /// For an instrument that ends on a day, that day in steps of two months, 0 when it is unknown.
-    /// For others, the number of words in the name.
+    /// For others, the number of words in the name or, without a name, in the ticker.
     measure: u16,
     pub(crate) importance: Option<Importance>,
 }
@@ -229,8 +229,8 @@ impl Facts {
     }
 
     /// The class of the listing, from 0, the best, to [`REPORTING`]. `stands_for_market` is true
-    /// when the row is its own composite, or its composite has no row, as on a market with a single
-    /// venue.
+    /// when the row is its own composite or has none. If its kind does not end on a day, it is also
+    /// true when the composite has no row, as on a market with a single venue.
     pub(crate) fn listing_class(&self, stands_for_market: bool) -> u32 {
         match (self.market, stands_for_market) {
             (Market::Home, true) => 0,
@@ -299,8 +299,8 @@ pub(crate) fn code_number(code: &str) -> Option<NonZeroU16> {
 /// The most words of a name that are counted.
 const WORDS_MAX: u32 = 24;
 
-/// The cost of a word in the name. A security with twice as many listings may have a name that is
-/// ten words longer: in all the data, the number of listings shows best which company is large.
+/// The cost of a word in the name. Twice as many listings make up for ten more words in the name:
+/// in all the data, the number of listings shows best which company is large.
 const WORD_COST: u32 = 4;
 const DOUBLING_GAIN: u32 = 40;
 const DOUBLINGS_MAX: u32 = 8;

@@ -47,11 +47,11 @@ impl FactsWriter {
 pub(crate) struct Securities {
     /// The securities that may have several rows.
     by_key: HashMap<Key, Security>,
-    /// The composites that have a row.
+    /// The composites that have a row, except rows of kinds that end on a day.
     composites: HashSet<Figi>,
     /// The share class of each ISIN, for rows with an unknown share class.
     share_classes: HashMap<NonZeroU64, Figi>,
-    /// The number of rows of each exchange code.
+    /// The number of rows of each exchange code, without kinds that end on a day.
     markets: HashMap<NonZeroU16, u32>,
     /// The number of rows of the largest market.
     largest: u32,

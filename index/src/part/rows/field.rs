@@ -16,7 +16,7 @@ macro_rules! fields {
             /// All fields.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name in a row.
+            /// The name of the field in a row's JSON object.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }

@@ -10,7 +10,7 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     out.remove(start);
 }
 
-/// Decodes an escaped text; `None` when the bytes are not one.
+/// Decodes an escaped text; `None` when the bytes are not an escaped text.
 pub(crate) fn unescape(form: &[u8]) -> Option<String> {
     serde_json::from_slice(&[b"\"", form, b"\""].concat()).ok()
 }

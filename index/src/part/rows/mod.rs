@@ -292,8 +292,8 @@ impl Rows {
         })
     }
 
-    /// Touches the memory that these rows are read from: first all records, then all lines, then
-    /// all texts, so that the reads of different rows overlap (engine 4).
+    /// Touches the memory that these rows are read from: first all FIGIs and records, then all
+    /// lines, then the texts of every row of v3. So the reads of different rows overlap (engine 4).
     pub(crate) fn read_ahead(&self, docs: impl Iterator<Item = u32> + Clone) {
         let record = |doc: u32| &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
         let line = |doc: u32| u32_at(record(doc), 0) as usize * LINE_BYTES;

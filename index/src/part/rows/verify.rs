@@ -65,8 +65,8 @@ impl Row<'_> {
     }
 }
 
-/// Whether the bytes need no escape in a JSON string, as is usual. Then they can be checked without
-/// a copy.
+/// Whether the bytes need no escape in a JSON string. Most texts need none, and can then be checked
+/// without a copy.
 fn needs_no_escape(piece: &[u8]) -> bool {
     let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
     str::from_utf8(piece).is_ok() && !piece.iter().any(is_special)

@@ -1,8 +1,8 @@
 //! The fast fields of a part. Filters do not read them: `bitmaps` and `numbers` hold the same
-//! values in a faster form (engine 12). `verify` compares the two, to find errors of our own
+//! values in a faster form (engine 12). `verify` compares both forms, to find errors of our own
 //! formats. Opening a part opens only one column (`Part::mic_codes`), so that not all columns are
-//! fetched from the disk (engine 10). [`CountedColumns`] opens the others when the values of a few
-//! rows are counted.
+//! fetched from the disk (engine 10). [`CountedColumns`] opens the column of a property when the
+//! values of a few rows are counted.
 
 use std::path::Path;
 use std::sync::OnceLock;

@@ -27,7 +27,7 @@ impl Dictionary {
     /// Opens the dictionary of a field. It is empty for a field without words.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the file is shorter than its footer says.
+    /// [`Error::Damaged`] when the file is cut or is not a dictionary, and errors of reading it.
     pub(crate) fn open(segment: &SegmentReader, field: Field, part: &Path) -> Result<Self> {
         let file = segment.open_read(SegmentComponent::Terms).map_err(tantivy::TantivyError::from);
         let file = CompositeFile::open(&file?).map_err(Error::io(part))?;
@@ -40,8 +40,9 @@ impl Dictionary {
         Fst::new(bytes.slice(0..end)).map(|words| Self(Some(words))).map_err(|_| damaged())
     }
 
-    /// Calls `each` with words that the automaton accepts, in order, and `false`. If all words with
-    /// some beginning are accepted, calls `each` once with the beginning and `true` instead.
+    /// Calls `each` with each word that the automaton accepts, in order, and with `false`. If all
+    /// words with some beginning are accepted, calls `each` once with this beginning and `true`
+    /// instead.
     pub(crate) fn search<A: Selective, E>(
         &self,
         automaton: &A,

@@ -1,6 +1,6 @@
-//! When root runs a command, it works as the owner of the folder that the command writes, as under
-//! `sudo -u OWNER`. Otherwise root would own files that the owner's next command must replace.
-//! Dumps are then also parsed without root's rights.
+//! When root runs a command, the command works as the owner of the folder that it writes, as under
+//! `sudo -u OWNER`. Otherwise root would own files that the owner's next command must replace. As a
+//! further effect, dumps are parsed without root's rights.
 
 use std::env;
 use std::fs;
@@ -15,11 +15,11 @@ use figdex_io::{Address, escaped_path, terminal};
 use rustix::fs::Mode;
 use rustix::process::umask;
 
-/// The path of this program, even where its user may not look it up.
+/// The path of this program. It works even if the user may not read the program's folder.
 const PROGRAM: &str = "/proc/self/exe";
 
-/// Starts this program again as the owner of the folder, if root runs it and the owner is another
-/// user. Otherwise it returns, and the command continues.
+/// If root runs this program and the folder belongs to another user, starts the program again as
+/// that owner. Otherwise returns, and the command continues.
 ///
 /// # Errors
 /// When the owner of a new folder is unknown, or the system refuses to work as the owner.
@@ -41,9 +41,9 @@ pub(crate) fn of(folder: &Path) -> anyhow::Result<()> {
     )
 }
 
-/// As [`of`], for the index at an address. Does nothing for an index that is not in a folder.
-/// Storage that machines mount gives its files at least its own access rights, since servers of
-/// other users read them.
+/// As [`of`], for the index at an address. Does nothing for an index that is not in a folder. In a
+/// folder that machines mount, new files are not denied any access right that the folder grants,
+/// since servers of other users read them.
 ///
 /// # Errors
 /// As [`of`].

@@ -1,5 +1,6 @@
-//! Ctrl-C (SIGINT), SIGTERM and SIGHUP during a build: the build ends where it is, removes what is
-//! half-made, and says what is published. A build under `nohup` goes on after SIGHUP.
+//! Ctrl-C (SIGINT), SIGTERM and SIGHUP during a build: the build ends at its next [`check`],
+//! removes its unfinished files, and reports the published generation. A build under `nohup`
+//! continues after SIGHUP.
 
 use std::fmt;
 use std::fs;
@@ -52,8 +53,8 @@ impl Interrupted {
 /// The payload that unwinds from [`check`] to [`catch`].
 struct Unwinding;
 
-/// From now on Ctrl-C, SIGTERM or SIGHUP ends the build of this index at its next [`check`]; a second
-/// signal, at once.
+/// From now on, Ctrl-C, SIGTERM or SIGHUP ends the build of this index at its next [`check`], and a
+/// second signal ends it at once. Under `nohup`, SIGHUP has no effect.
 ///
 /// # Errors
 /// When the system refuses.
@@ -79,8 +80,8 @@ pub(crate) fn listen(index: PathBuf) -> anyhow::Result<()> {
         PRESSED.store(next(), Ordering::Relaxed);
         terminal::note(&"\nstopping; Ctrl-C again ends at once, and the next build tidies up");
         let code = next();
-        // The build continues until the process has ended. In this short time it cannot publish,
-        // unless it was about to.
+        // The build continues until the process has ended. In this short time the build cannot
+        // publish, unless it was about to publish.
         terminal::note(&format_args!("figdex-ingest: {}", Interrupted::of(&index)));
         std::process::exit(code.into());
     });
@@ -95,7 +96,7 @@ fn ignores_hangups() -> bool {
     ignored.is_some_and(|signals| signals & 1 << (SignalKind::hangup().as_raw_value() - 1) != 0)
 }
 
-/// Waits for SIGHUP; `None` when it is not waited for.
+/// Waits for SIGHUP; `None` at once when the program ignores SIGHUP.
 async fn hangup(hangups: &mut Option<Signal>) -> Option<()> {
     hangups.as_mut()?.recv().await
 }
@@ -112,7 +113,7 @@ pub(crate) fn check() {
 /// # Errors
 /// [`Interrupted`] when one of these calls ended the build.
 pub(crate) fn catch<T>(index: &Path, build: impl FnOnce() -> T) -> Result<T, Interrupted> {
-    // State that the build has changed is not used after it was ended.
+    // State that the build has changed is not used after the build was ended.
     panic::catch_unwind(AssertUnwindSafe(build)).map_err(|payload| {
         if !payload.is::<Unwinding>() {
             panic::resume_unwind(payload);

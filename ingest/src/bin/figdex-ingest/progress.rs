@@ -9,7 +9,7 @@ use figdex_ingest::Progress;
 use figdex_io::{escaped, grouped, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Least time between two lines.
+/// The shortest time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Templates of `indicatif`: for a known end, and for an unknown end. The bar takes the space that

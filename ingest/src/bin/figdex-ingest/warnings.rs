@@ -10,7 +10,7 @@ use tracing::{Event, Level, Metadata, Subscriber, subscriber};
 
 /// Prints warnings and errors from now on.
 pub(crate) fn print() {
-    // This fails only when there is another subscriber, and the program has one.
+    // This fails only when another subscriber was set before. The program sets no other.
     subscriber::set_global_default(Warnings).ok();
 }
 

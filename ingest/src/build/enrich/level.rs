@@ -1,13 +1,13 @@
 //! The keys that match an `--enrich` row to instruments, and the fields that each kind of key
 //! may fill.
 //!
-//! A FIGI, or an exchange code with a ticker, identifies a **listing**, and the row may fill any
-//! field of it. A share class is a **security** over all countries, with a row for each of its
-//! listings. A row that matches by nothing else fills what these have in common for certain, and
-//! any row with a share class gives all of them its importance. An ISIN or a CUSIP identifies an
-//! **issue**, which trades on many venues and has a row for each. A row that matches by ISIN must
-//! not fill fields that differ between venues, such as the ticker, the currency or the SEDOL. The
-//! level of each column is in `row/meaning.rs`.
+//! A FIGI, or an exchange code with a ticker, identifies a **listing**. The row may fill any field
+//! of it. A share class identifies a **security** over all countries, with an instrument for each
+//! listing. A row that matches only by its share class fills the fields that all these listings are
+//! sure to share. Any row with a share class gives its importance to all listings of the security.
+//! An ISIN or a CUSIP identifies an **issue**, which trades on many venues, with an instrument for
+//! each. A row that matches by one of these must not fill fields that differ between venues, such
+//! as the ticker, the currency or the SEDOL. The level of each column is in `row/meaning.rs`.
 
 use figdex_index::{Figi, IdType, Instrument, Property};
 
@@ -25,7 +25,7 @@ pub(super) enum Key<'a> {
 }
 
 impl Key<'_> {
-    /// The rows that the key identifies.
+    /// The level of the instruments that the key identifies.
     pub(super) fn level(self) -> Level {
         match self {
             Key::ShareClass(_) => Level::Security,

@@ -2,11 +2,11 @@
 //!
 //! A row is matched to instruments by its keys (`level.rs`) and fills their blank fields. It never
 //! overwrites a value: a different value is counted as a conflict, and the instrument keeps its
-//! own. Whether a row identifies a single security is known only after all instruments were seen,
-//! so there are two passes over the merged instruments: [`Enrichment::observe`] each, then
-//! [`Enrichment::settle`], then [`Enrichment::apply`] to each. Meanwhile the rows are kept in
-//! memory (`rows.rs`). Rows of one key do not contradict each other, so for each column the first
-//! row with a value is enough. Only these rows are applied.
+//! own. Only after all instruments were seen is it known whether a row identifies a single
+//! security. So there are two passes over the merged instruments: [`Enrichment::observe`] each,
+//! then [`Enrichment::settle`], then [`Enrichment::apply`] to each. Meanwhile the rows are kept in
+//! memory (`rows.rs`). The used rows of one key do not contradict each other. So only the first row
+//! with a value in each column, and the row with the largest importance, are applied.
 //!
 //! A row is **ambiguous** when its keys identify several securities, or when another row gives a
 //! different value for the same security. There is no way to decide which is right, so such rows
@@ -34,7 +34,7 @@ use crate::row::normalize::{Dropped, describe, drop_cell, set_cell};
 use crate::row::reject::Reject;
 use crate::row::{Cell, CellKind, Column, Row};
 
-/// The FIGI of the temporary instrument for a row without a FIGI. It is never used.
+/// The FIGI of the temporary instrument for a row without a FIGI. It is not used as a key.
 const PLACEHOLDER: &str = "FDG000000009";
 
 const IMPORTANCE: Column = Column::Attribute(Attribute::Importance);
@@ -60,7 +60,7 @@ struct State {
 enum Match {
     #[default]
     None,
-    /// Instruments of one security, and the first of them.
+    /// Instruments of one security. `figi` is the smallest of their FIGIs.
     One { security: Figi, figi: Figi },
     /// Instruments of several securities, and two of these securities.
     Several([Figi; 2]),
@@ -69,13 +69,13 @@ enum Match {
 /// The outcome of matching a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum MatchOutcome {
-    /// No instrument has its keys.
+    /// No instrument has any of the row's keys.
     #[default]
     Unmatched,
     Enriches,
     /// The row's keys identify several securities; two of them.
     SeveralSecurities([Figi; 2]),
-    /// Another row has a different value in that column for the same security.
+    /// Another row has a different value in that column for the same security or listing.
     Contradicted(Column),
 }
 
@@ -178,7 +178,7 @@ impl Enrichment {
         let figi = figi.map(|figi| (Column::Figi, figi.to_string()));
         let cells: Vec<_> = figi.into_iter().chain(cells(&fields)).collect();
         let input = self.inputs.len() - 1;
-        // If the row has dropped cells, the rejects file already has its bytes.
+        // If the row has dropped cells, its bytes go into the rejects file with these.
         let raw = if dropped.is_empty() { &row.raw[..] } else { b"" };
         match self.rows.push(input, row.line, raw, &cells, &keys) {
             Ok(()) => Ok(Ok(())),
@@ -267,8 +267,8 @@ impl Enrichment {
         self.choose_givers();
     }
 
-    /// Chooses the rows that each key needs: for each column the first row with a value, and the
-    /// row with the largest importance.
+    /// Chooses the rows that are applied to the instruments of each key: for each column the first
+    /// row with a value, and the row with the largest importance.
     fn choose_givers(&mut self) {
         let used = |&row: &usize| self.rows.state(row).outcome == MatchOutcome::Enriches;
         let pairs = (0..self.rows.len())

@@ -1,5 +1,5 @@
 //! Stores the rows of the `--enrich` inputs compactly, with the keys that match them to
-//! instruments. They stay in memory until all instruments were seen, so their size is bounded.
+//! instruments. The rows stay in memory until the end of the second pass, so their size is bounded.
 //!
 //! Many rows and many instruments may have the same key. So facts from instruments are kept once
 //! for each key, not for each of its rows. The work is then a sum over rows and instruments, never
@@ -28,7 +28,7 @@ pub(super) struct Rows<S, K> {
     keys: Vec<KeyRef<K>>,
     /// The numbers of the keys of each row, one row after the other.
     row_keys: Vec<u32>,
-    /// The rows whose values each key needs.
+    /// The rows that are applied to the instruments of each key, one key after the other.
     givers: Vec<u32>,
 }
 
@@ -96,8 +96,8 @@ impl<S: Default, K: Default> Rows<S, K> {
     ) -> Result<(), Full> {
         let texts: Vec<_> = keys.iter().map(|key| key.bytes()).collect();
         let values: usize = cells.iter().map(|(_, value)| value.len()).sum();
-        // A hash table has at most two slots per entry. A key is twice in the lists of its rows,
-        // and once more in a pair while these are sorted.
+        // A hash table has at most two slots per entry. Each key of a row takes a number in
+        // `row_keys`, a number in `givers`, and a pair of numbers while `givers` is determined.
         let of_key =
             size_of::<KeyRef<K>>() + 2 * size_of::<(Box<[u8]>, u32)>() + 4 * size_of::<u32>();
         let links: usize = texts.iter().map(|text| text.len() + of_key).sum();
@@ -180,14 +180,14 @@ impl<S: Default, K: Default> Rows<S, K> {
         &mut self.keys[key as usize].state
     }
 
-    /// Sets the rows whose values a key needs.
+    /// Sets the rows that are applied to the instruments of a key.
     pub(super) fn set_givers(&mut self, key: u32, rows: &[u32]) {
         let start = self.givers.len() as u32;
         self.givers.extend_from_slice(rows);
         self.keys[key as usize].givers = Span { start, end: self.givers.len() as u32 };
     }
 
-    /// The rows whose values a key needs.
+    /// The rows that are applied to the instruments of a key.
     pub(super) fn givers(&self, key: u32) -> &[u32] {
         self.keys[key as usize].givers.of(&self.givers)
     }

@@ -1,5 +1,5 @@
-//! Merges rows with the same FIGI, within and across inputs, into one instrument. Rows come in
-//! any order; instruments are handed out in FIGI order, each FIGI once.
+//! Merges rows with the same FIGI, within and across inputs, into one instrument. The FIGIs of the
+//! rows may come in any order. Instruments are handed out in FIGI order, each FIGI once.
 //!
 //! This is an external merge sort, so memory is bounded: rows are kept as bytes, and when these
 //! fill their share of the memory they are sorted and written to a run on disk. At the end the

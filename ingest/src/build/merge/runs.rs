@@ -18,9 +18,9 @@ use crate::error::{Error, Result};
 /// otherwise seek between the runs for every few rows.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The fewest and the most runs that are merged at once. Each is an open file. A process may have
-/// 1,024 by default, and half of these are left for other files. Merging at least two runs makes
-/// progress.
+/// The fewest and the most runs that are merged at once. Each run is an open file. By default a
+/// process may have 1,024 open files, and half of these are left for other purposes. Merging at
+/// least two runs makes progress.
 const OPEN_RUNS: RangeInclusive<usize> = 2..=512;
 
 /// A run on disk. Dropping it removes the file.

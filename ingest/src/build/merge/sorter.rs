@@ -35,7 +35,7 @@ pub(crate) enum Sorted {
     Memory {
         /// The encoded instruments, in the order in which they were read.
         bytes: Vec<u8>,
-        /// The places of their bytes, sorted.
+        /// The places of the rows in `bytes`, in FIGI order.
         rows: Vec<RowSpan>,
     },
     /// The rows are in runs, which are merged during reading. Rows of an earlier run were read
@@ -87,8 +87,8 @@ impl Sorter {
 
 impl Sorted {
     /// Calls `each` with every merged instrument, in FIGI order, and adds the conflicts. Returns
-    /// the row counts of each input, by its number. `inputs` are the names of the inputs. A second
-    /// call does the same again.
+    /// the row counts of the inputs, by number, up to the last input that has rows. `inputs` are
+    /// the names of the inputs. A second call does the same again.
     ///
     /// # Errors
     /// The errors of `each`, and [`Error::File`] when a run cannot be read.

@@ -26,7 +26,7 @@ impl Origin {
     }
 }
 
-/// An instrument while its rows are merged, with the input of each value.
+/// An instrument while its rows are merged, with the origin of each value.
 pub(super) struct Union {
     /// The rows so far, merged.
     pub(super) instrument: Instrument,

@@ -1,7 +1,7 @@
-//! Reads Parquet files. `pages` bounds the memory that the library needs to unpack them. Only the
-//! columns that the format uses are read, and a row group is read page by page. Each record is
-//! converted to a JSON object. The object is read like any other, and is also the form of a
-//! rejected record.
+//! Reads Parquet files. `pages` bounds the memory that the library needs to unpack them. A dump is
+//! read only in the columns that its format uses, a table in all columns. A row group is read page
+//! by page. Each record is converted to a JSON object. The object is read like any other, and is
+//! also the form of a rejected record.
 //!
 //! The Parquet library runs on a separate thread. A few bytes can keep it busy for hours (it counts
 //! through a list of two billion booleans that takes no bytes), and it cannot be interrupted. So
@@ -47,8 +47,8 @@ const ROWS_MIN: u64 = 1 << 16;
 /// seconds on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The time that each batch adds to the remaining wait, up to [`DEADLINE`]. So the sum of all waits
-/// is bounded too. It is about ten times the time for a batch.
+/// The time that each batch adds to the remaining wait, up to [`DEADLINE`]: about ten times the
+/// time for a batch. So the sum of all waits is bounded too.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 
 /// The limits of a batch; it ends when it reaches one of them. It has enough records to make the
@@ -162,7 +162,7 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
 }
 
 /// A thread that produces values, and the remaining time to wait for them. The thread ends when its
-/// work is done. If the worker was dropped, it ends when it next sends a value.
+/// work is done or, if the worker was dropped, when the thread next sends a value.
 struct Worker<T> {
     made: Receiver<Result<T, String>>,
     wait_left: Duration,
@@ -207,7 +207,7 @@ pub(crate) fn names(file: &OpenFile) -> Vec<String> {
 }
 
 impl ParquetRecords {
-    /// The records, with these columns or all.
+    /// The records, with only the given columns; with all columns if none are given.
     ///
     /// # Errors
     /// The message, when the columns cannot be read.

@@ -25,8 +25,8 @@ const OPEN_BYTES_MAX: u64 = 256 << 20;
 /// The most values in a page of a column with lists. All of them may belong to one record.
 const LIST_VALUES_MAX: u64 = 1 << 20;
 
-/// The number of bytes in which a page header is expected: first, and at most. It may repeat the
-/// smallest and the largest value of its page.
+/// The number of bytes in which a page header is expected: first, and at most. A header may repeat
+/// the smallest and the largest value of its page.
 const HEADER_BYTES: [usize; 2] = [1 << 10, 1 << 20];
 
 /// The bytes of a file.
@@ -163,8 +163,8 @@ impl Pages {
     }
 }
 
-/// Checks that a gzip page does not unpack to more than its header says. Unlike with other
-/// compressions, the library would read it to its end.
+/// Checks that a gzip page does not unpack to more than its header says. Unlike a page of another
+/// compression, the library would read it to the end of the packed bytes.
 fn check_gzip(packed: &[u8], header: &Header) -> Result<(), String> {
     // Levels are not packed.
     let packed = packed.get(header.levels as usize..).ok_or(DAMAGED)?;

@@ -24,7 +24,8 @@ const SCHEMES: [&str; 3] = ["basic ", "bearer ", "apikey "];
 /// The value of the `Authorization` header that a file holds.
 ///
 /// # Errors
-/// When the file cannot be read, or does not hold one line of printable text.
+/// When the file cannot be read or does not hold one line of printable text, or when `path` is
+/// itself a value of the header.
 pub(super) fn read(path: &Path) -> CallResult<HeaderValue> {
     let given = path.to_string_lossy().to_lowercase();
     if SCHEMES.iter().any(|scheme| given.starts_with(scheme)) {
@@ -50,8 +51,8 @@ pub(super) fn read(path: &Path) -> CallResult<HeaderValue> {
     Ok(value)
 }
 
-/// The secret texts of a header: its value, the part after the scheme, and the password in that
-/// part, the longest first.
+/// The secret texts of a header, the longest first: its value, the part after the scheme, the user
+/// with the password that this part encodes, and the password.
 pub(super) fn secrets(value: &HeaderValue) -> Vec<String> {
     let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
     let part = value.split_once(' ').map(|(_, part)| part.trim().to_owned());

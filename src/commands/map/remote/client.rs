@@ -27,10 +27,10 @@ const FAULT_BYTES_MAX: u64 = 64 << 10;
 /// The most characters of a server's error message that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
 
-/// The number of retries of a request after broken connections and 503s.
+/// The most retries of a request after broken connections and 503s.
 const RETRIES_MAX: u32 = 5;
 
-/// The number of times that a request waits for the rate limit. More than one wait is needed if
+/// The most times that a request waits for the rate limit. More than one wait is needed if
 /// others use the same window.
 const WAITS_MAX: u32 = 100;
 
@@ -40,7 +40,7 @@ const WAIT_MAX: Duration = Duration::from_secs(3_600);
 /// The wait for the rate limit if the server states none.
 const WAIT_UNSTATED: Duration = Duration::from_secs(1);
 
-/// The longest time to find and reach a server.
+/// The longest time to resolve the name of a server, and the longest time to connect to it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of one server.
@@ -62,18 +62,18 @@ pub(super) enum Reply {
         body: Vec<u8>,
         stated: Stated,
     },
-    /// A 413, with the number of identifiers that the server says would fit, if it says so.
+    /// A 413, with the number of identifiers that the server accepts, if it states one.
     TooMany(Option<usize>),
     /// The answer has more than [`ANSWER_BYTES_MAX`] bytes.
     TooLong,
 }
 
 impl Client {
-    /// A client that sends this key and trusts these certificates; without any, those of the
-    /// system.
+    /// A client that sends this key, and trusts the certificates of `ca_file`. Without such a file,
+    /// it trusts those of the system.
     ///
     /// # Errors
-    /// When there are no certificates to trust.
+    /// When the file cannot be used, or there are no certificates to trust.
     pub(super) fn new(
         address: &Url,
         key: Option<String>,
@@ -278,7 +278,7 @@ impl Client {
 /// The header of the API key (contract 3.2).
 const KEY_HEADER: &str = "x-service-apikey";
 
-/// Whether a connection broke. Then a retry may succeed.
+/// Whether a connection broke or timed out. Then a retry may succeed.
 fn is_broken(error: &Error) -> bool {
     matches!(error, Error::Io(_) | Error::ConnectionFailed | Error::Timeout(_))
 }
@@ -300,7 +300,7 @@ fn read(response: &mut Response<Body>, bounds: Bounds) -> Result<Vec<u8>, Error>
     }
 }
 
-/// The error message of an answer, after a colon.
+/// The error message in a body, after a colon; empty if the body is empty.
 fn message(body: &[u8]) -> String {
     #[derive(serde::Deserialize)]
     struct ErrorBody {

@@ -15,7 +15,7 @@ pub(super) struct StatedWindow {
 /// The figures in the headers of an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stated {
-    /// The window of the rate limit; `None` for a server without limits.
+    /// The window of the rate limit; `None` if the answer does not state one.
     pub(super) window: Option<StatedWindow>,
     /// The number of identifiers that a list may have, and the number that counts as one request
     /// (contract 17.8).
@@ -47,8 +47,9 @@ fn header(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The seconds that a server asks to wait, at least one. The header has a number, or a date (RFC
-/// 9110, 10.2.3). A date is compared with the server's own clock if the answer has it.
+/// The seconds that the header `Retry-After` asks to wait, at least one. The header has a number or
+/// a date (RFC 9110, 10.2.3). A date is compared with the header `Date` or, without one, with
+/// `now`.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let date = |name| {
         let text = headers.get(name)?.to_str().ok()?;

@@ -105,7 +105,7 @@ impl Remote {
     }
 }
 
-/// The properties whose values the flags use. Those of `optionType` are fixed.
+/// The properties whose values the flags use. `optionType` is left out: its values are fixed.
 fn properties(flags: &MapFlags) -> Vec<Property> {
     let steps = flags.prefer.iter().filter_map(|step| step.split_once('='));
     let steps = steps.filter_map(|(name, _)| Property::from_name(name.trim()));

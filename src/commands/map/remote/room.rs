@@ -5,7 +5,7 @@
 
 use super::headers::{Stated, StatedWindow};
 
-/// The number of identifiers of a request until the server states a maximum.
+/// The most identifiers of a request until the server has answered one.
 const JOBS_FIRST: usize = 100;
 
 /// The most identifiers of a request. More would not be faster.
@@ -17,7 +17,8 @@ pub(super) struct Room {
     ceiling: usize,
     /// The number whose rows fitted into one answer, or up to twice as many.
     by_rows: usize,
-    /// The number that the window of the rate limit has left.
+    /// The number that the rest of the rate limit's window allows. If nothing is left, the number
+    /// that a whole window allows.
     by_window: usize,
     /// The number that counts as one request, until the server states its own.
     counted_as_one: usize,
@@ -46,9 +47,9 @@ impl Room {
     }
 
     /// Records that the server refused a request with `jobs` identifiers as too large. `stated` is
-    /// the number that it accepts, if it says so; a number that cannot be true is ignored, and the
-    /// next request has half as many identifiers. Returns `false` if the server does not accept
-    /// even one.
+    /// the number that the server says it accepts. If there is no such number, or it cannot be
+    /// true, the next request has half as many identifiers. Returns `false` if the server does not
+    /// accept even one.
     pub(super) fn refused(&mut self, jobs: usize, stated: Option<usize>) -> bool {
         self.ceiling = stated.filter(|stated| (1..jobs).contains(stated)).unwrap_or(jobs / 2);
         self.ceiling > 0

@@ -133,7 +133,8 @@ pub(super) struct Answers {
 /// The answers of a response to `jobs` jobs, up to the first answer whose rows had no room.
 ///
 /// # Errors
-/// When the body does not have the shape of such a response.
+/// When the body does not have the shape of such a response, or the rows of the first answer had no
+/// room.
 pub(super) fn answers(
     body: &[u8],
     jobs: usize,

@@ -4,7 +4,7 @@
 import * as api from "../shared/api.js";
 import { count, counted, duration } from "../shared/dom.js";
 
-/** The most jobs of one request, and of one whose answer has all matches. */
+/** The most jobs of one request. A first request for all matches has at most `JOBS_MAX_MANY`. */
 const JOBS_MAX = 1000;
 const JOBS_MAX_MANY = 100;
 /** The jobs of a first request, before the server's limits are known. */
@@ -38,7 +38,7 @@ function waiting(jobs, rate) {
   return over <= 0 ? 0 : reset + (Math.ceil(over / rate.most) - 1) * rate.window;
 }
 
-/** The results before the first one whose job must be sent again in another request. */
+/** The results before the first one whose job must be sent again; at least one result. */
 function withRoom(results) {
   const end = results.findIndex(({ askAgain }) => askAgain);
   return end < 0 ? results : results.slice(0, Math.max(1, end));
@@ -103,7 +103,7 @@ export function run(jobs, options, limits, { onResults, onState }) {
     setState(signal.aborted ? "cancelled" : "done");
   }
 
-  /** Whether to go on after a failure. */
+  /** Recovers from a failure, perhaps after a wait. Returns whether to go on. */
   async function recover(failure, sent, signal) {
     switch (failure.kind) {
       case "limit":

@@ -14,7 +14,7 @@ const TOP_ROWS = 10;
 /** The types of columns that are preferred as identifiers, in order. A ticker comes last. */
 const FIRST = ["ID_BB_GLOBAL", "ID_ISIN", "OCC_SYMBOL", "ID_SEDOL", "ID_CUSIP"];
 
-/** The heading of identifiers of several kinds. */
+/** The usual headings of a column with identifiers of several kinds. */
 const NAMED = /^((security|instrument) (id|code|identifier)|identifier|isin|cusip|sedol|figi|ticker|symbol)s?\b\D*$/i;
 
 /**
@@ -51,7 +51,7 @@ export async function recognise({ rows, columns }, signal) {
   let heading = -1;
   for (let top = 0; below.length && top < tops; top += 1) {
     const row = rows[start + top];
-    // This is an identifier, or one with a fault.
+    // The row has an identifier, perhaps a faulty one.
     if (found[count * (1 + top) + column].idType === idType || /\d/.test(cell(row, column))) break;
     if (!isBlank(row)) heading = start + top;
     if (idType === "TICKER") break; // only its heading makes it a column of tickers

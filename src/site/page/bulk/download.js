@@ -1,5 +1,5 @@
-// The download of a list: every pasted row with all of its cells, in order. New columns after them
-// have the result for its identifier.
+// The download of a list: every pasted row with all of its cells, in order. New columns after these
+// have the result for the row's identifier.
 
 import { FIELDS, line } from "../shared/csv.js";
 import { byOf, idTypesOf, matchesOf, reasonOf, statusOf } from "./list.js";

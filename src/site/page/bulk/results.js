@@ -82,7 +82,8 @@ export function outcome({ rows, entries }, question) {
   };
 
   function decided({ rows: same }, words, number) {
-    // The row with the focus is not redrawn. Later its control may be in another tab.
+    // The row with the focus would not be redrawn, so it loses the focus. Its control may then be
+    // in another tab.
     if (view?.panel.contains(document.activeElement)) document.activeElement.blur();
     drawRows();
     const control = view?.panel.querySelector(`[data-row="${number}"]`);

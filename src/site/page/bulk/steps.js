@@ -1,5 +1,5 @@
-// The steps that choose one of several rows, as a list that a person orders. Without a step, no row
-// is chosen.
+// The steps that choose one of several rows, as a list that a person orders. Without a step, none
+// of several rows is chosen.
 
 import { el, fill, say } from "../shared/dom.js";
 import { valuesInData } from "../search/facets.js";
@@ -12,7 +12,7 @@ const STEPS_MAX = 16;
 /** The default steps of a new list. */
 export const DEFAULT_STEPS = () => [{ property: "composite", values: [] }];
 
-/** The steps in the server's notation. A step without values is left out. */
+/** The steps in the server's notation. A property without values is left out. */
 export const preferOf = (steps) => steps
   .filter(({ property, values: chosen }) => property === "composite" || chosen.length)
   .map(({ property, values: chosen }) => (property === "composite" ? property : `${property}=${chosen.join("|")}`));

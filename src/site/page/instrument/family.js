@@ -25,8 +25,8 @@ export function family(figi, kin) {
   const isOwn = (branch) => branch.compositeFIGI === figi || branch.venues.some((venue) => venue.figi === figi);
   const name = ({ composite, venues: [venue] }) => composite?.exchCode ?? venue?.exchCode ?? "~";
   const ordered = [...branches].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || name(a).localeCompare(name(b)));
-  // A branch whose composite is not in the data means little. Such branches are folded away
-  // together.
+  // A branch that names a composite which is not in the data means little, unless it has the shown
+  // instrument. Such branches are folded away together.
   const isFull = (branch) => branch.composite || isOwn(branch) || !branch.compositeFIGI;
   const [full, partial] = [ordered.filter(isFull), ordered.filter((branch) => !isFull(branch))];
   const draw = (branch) => composite(branch, figi, venues <= OPEN_VENUES_MAX || isOwn(branch));

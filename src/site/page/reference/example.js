@@ -7,7 +7,7 @@ import { notice } from "../shared/notice.js";
 import { resolve } from "./schema.js";
 
 const SHOWN_CHARACTERS_MAX = 20_000;
-/** The first parameters of a query string have a field; an address has room for all others. */
+/** Only the first parameters of a query string have a field. The example has no others. */
 const FIELDS_MAX = 3;
 let number = 0;
 

@@ -1,5 +1,5 @@
-// The search view without results. Before a question it shows examples; after a question that found
-// nothing, a guess of the intended words and reasons.
+// The search view without results. Before a question it shows advice; after a question that found
+// nothing, possible reasons and similar questions that find something.
 
 import { counted, el, fill, say } from "../shared/dom.js";
 import * as api from "../shared/api.js";
@@ -39,7 +39,10 @@ export function nothing(question, signal) {
   return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), meant, el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
 
-/** Shows that the words find something without filters, or shows the intended words. */
+/**
+ * Shows similar questions that find something: with fewer filters, with terms as filters, or with
+ * other words.
+ */
 async function guess(question, place, signal) {
   try {
     let shown = await (question.query ? freed : loosened)(question, signal) ?? await asTerms(question, signal);

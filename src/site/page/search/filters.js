@@ -26,7 +26,7 @@ const GROUPS = [
 /** Two filters that cannot be combined. */
 const OTHER = { exchCode: "micCode", micCode: "exchCode" };
 
-/** The last shown counts. They stay until new ones come, so that nothing moves. */
+/** The last shown values. They stay, without their counts, until new ones come: nothing moves. */
 let last = {};
 
 /**
@@ -95,7 +95,7 @@ function interval(name, [from, to], onChange) {
     "aria-describedby": `${name}-fault`, placeholder: isDates ? null : end, autocomplete: "off",
     ...(isDates ? { min: "1900-01-01", max: "2999-12-31" } : {}),
     // A date field fires "change" while its year is still being typed. So it counts only when it is
-    // left.
+    // left, or on Enter.
     on: {
       change: () => settle(!isDates),
       blur: () => settle(true),

@@ -1,5 +1,6 @@
-// Folds rows by security. All rows of a share class are one security, else all rows of a composite;
-// any other row is its own. The first row in the answer's order represents its security.
+// Folds rows by security. Rows with the same share class are one security. Of the rows without a
+// share class, those with the same composite are one. Any other row is a separate security. The
+// first row in the answer's order represents its security.
 
 const keyOf = (row) => row.shareClassFIGI ?? row.compositeFIGI ?? row.figi;
 

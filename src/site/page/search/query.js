@@ -46,7 +46,7 @@ function sortIn(text) {
   return text ? { column: isDown ? text.slice(1) : text, isDown } : null;
 }
 
-/** The question as parameters of an address, of the page and of `GET /facets`. */
+/** The question as parameters, for the address of the page and for `GET /facets`. */
 export function parametersOf(question) {
   const parameters = new URLSearchParams();
   if (question.query) parameters.set("query", question.query);
@@ -138,8 +138,10 @@ export function faultOf(question) {
   return null;
 }
 
-/** The active filters: `{label, value, without}`, and `name` if it is one of `CHOICES`; `without` is
- * the question without it. */
+/**
+ * The active filters: `{label, value, without}`, and `name` if it is one of `CHOICES`; `without` is
+ * the question without the filter.
+ */
 export function chips(question) {
   const chips = [];
   for (const [name, values] of Object.entries(question.lists)) {

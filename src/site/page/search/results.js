@@ -1,5 +1,6 @@
-// The view `#/search`: filters with counts next to a table of securities. Pages are kept while the
-// site is open. So going back shows the same rows at the same place without a request.
+// The view `#/search`: filters with counts next to a table of securities. The rows of the last
+// questions are kept while the site is open. So going back shows the same rows at the same place,
+// without reading them again.
 
 import { el, fill, say, copyText, count, counted, icon } from "../shared/dom.js";
 import { about, exchangeName } from "../shared/about.js";
@@ -21,7 +22,7 @@ const kept = new Map(); // address → {securities, rows, next, total, isScarce,
 const SECURITIES_AT_ONCE = 25;
 const PAGES_AT_ONCE = 5;
 const PAGE_ROWS = 100;
-/** If fewer requests than this are left, no page is read automatically. */
+/** If fewer requests than this are left, no further page is read automatically. */
 const REQUESTS_SPARED = 20;
 /** If there is only one security, with at most this many listings, all listings are shown. */
 const OPEN_LISTINGS_MAX = 40;
@@ -182,7 +183,10 @@ function render(found, question, counts, place, signal) {
           ? "The server returns at most 15,000 rows. Narrow the search with filters." : "End of the results.") : null);
   }
 
-  /** Reads pages until `securities` are there, but at most `pages`. */
+  /**
+   * Reads pages until `securities` are there, but at most `pages`, or one page if few requests are
+   * left.
+   */
   async function readOn(securities, pages) {
     if (!found.next || found.securities.size >= securities) return;
     drawFoot(true);

@@ -1,6 +1,6 @@
-// The table of results. It has a row for each security; its other listings open under it. Columns
-// sort the shown securities and the open listings. Arrow keys move between rows, and open and close
-// a security. C copies the FIGI of a row.
+// The table of results. It has a row for each security. The other listings of the security open
+// under its row. Columns sort the shown securities and the open listings. Arrow keys move between
+// rows, and open and close a security. C copies the FIGI of a row.
 
 import { count, counted, copyable, el, fill, icon, say } from "../shared/dom.js";
 import { exchange } from "../shared/exchange.js";
@@ -26,7 +26,7 @@ const COLUMNS = {
   sector: { name: "Sector", key: (row) => row.marketSector ?? "" },
   figi: { name: "FIGI", key: (row) => row.figi },
 };
-/** The names of the columns of terms where all terms are of one kind. */
+/** The names of the columns of terms, if the first rows have terms of one kind only. */
 const TERMS = { option: { terms: "Strike", last: "Expires" }, bond: { terms: "Coupon", last: "Matures" } };
 
 const NAMES = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
@@ -45,9 +45,10 @@ function sorted(all, sort, key) {
 const turned = (sort, column) => (sort?.column !== column ? { column, isDown: false } : sort.isDown ? null : { column, isDown: true });
 
 /**
- * The table of `found`, `{securities, sort, next}`, where `securities` is the map of `fold`; `changed` is
- * called after a person has sorted it, or opened or closed a security. `update` draws what has changed
- * since; `shown` is the securities in the order on the page, and `rows` all rows that are there.
+ * The table of `found`, `{securities, sort, next}`. `securities` is the map of `fold`. `changed` is
+ * called after a person has sorted the table, or opened or closed a security. `update` draws what
+ * has changed in `found`. `shown` returns the securities in the order on the page, and `rows` all
+ * rows that are shown.
  * @returns {{element: HTMLElement, update: () => void, shown: () => object[], rows: () => object[], openAll: (isOpen: boolean) => void}}
  */
 export function listing(found, changed) {

@@ -1,5 +1,5 @@
 // The description of the server's data: the number of instruments, their day, the names of
-// exchanges, and examples that find something. It is fetched once. A server without it has no
+// exchanges, and examples that find something. It is fetched once. If that fails, exchanges have no
 // names.
 
 import * as api from "./api.js";

@@ -1,6 +1,7 @@
-// Functions for the server's endpoints. Every answer is `{status, data, text, limits}`, and every
-// failure a `Failure` with a message for people and, where waiting helps, the seconds to wait.
-// Addresses are relative to the page, so that a proxy may serve everything under a path.
+// Functions for the server's endpoints. `call` returns every answer as `{status, data, text,
+// limits}`. Every failure is thrown as a `Failure` with a message for people and, where waiting
+// helps, the seconds to wait; an aborted call throws an `AbortError`. Addresses are relative to the
+// page, so that a proxy may serve everything under a path.
 
 const HEADERS = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after", "figdex-jobs-per-list", "figdex-jobs-per-request"];
 
@@ -21,7 +22,7 @@ export class Failure extends Error {
     this.limits = limits; // the headers of its answer
   }
 
-  /** The message with the seconds to wait, for places without a countdown. */
+  /** The message, with the seconds to wait after a rate limit, for places without a countdown. */
   get text() {
     return this.kind === "limit" ? `${this.message} Try again in ${this.wait} s.` : this.message;
   }
@@ -152,7 +153,7 @@ export async function resolve({ jobs, prefer, fields, unlisted, isMany }, signal
   return { results: data.results, generation: String(data.generation), limits: { headers: limits, at: Date.now() } };
 }
 
-/** The types of the columns of a table: `{idType, share}` for each, or `{}`. */
+/** The types of the columns of a table, in `columns`: `{idType, share}` for each, or `{}`. */
 export async function recogniseColumns(columns, headings, signal) {
   const { data, limits } = await ask("POST", "resolve", { body: { columns, headings }, signal });
   if (data.columns?.length !== columns.length) throw new Failure("request", "The server’s answer could not be read.");
@@ -169,7 +170,7 @@ export async function facets(parameters, properties, limit, signal) {
 export const about = async (signal) => (await ask("GET", "about", { signal })).data;
 
 let document_;
-/** The OpenAPI document; fetched once. */
+/** The OpenAPI document. It is fetched once, or again after a failure. */
 export function schema() {
   document_ ??= ask("GET", "schema", {}).then(({ data }) => data);
   document_.catch(() => { document_ = undefined; });

@@ -21,7 +21,7 @@ export const line = (cells) => `${cells.map(cell).join(",")}\r\n`;
 /** A line in the clipboard format of spreadsheets: cells between tabs. */
 export const tabbed = (cells) => `${cells.map((value) => guarded(value).replace(/[\t\r\n]+/g, " ")).join("\t")}\n`;
 
-/** Makes the browser save a text, given in pieces. Its mark shows spreadsheets that it is UTF-8. */
+/** Makes the browser save a text, given in pieces. The mark in front shows that it is UTF-8. */
 export function download(pieces, name) {
   const address = URL.createObjectURL(new Blob(["\uFEFF", ...pieces], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");

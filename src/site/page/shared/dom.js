@@ -80,7 +80,10 @@ export function say(words) {
   setTimeout(() => { region.textContent = words; }, 30);
 }
 
-/** Copies a text. Without HTTPS there is no clipboard, so `execCommand` is used. */
+/**
+ * Copies a text; returns whether it is copied. Without HTTPS, `execCommand` does it, since there is
+ * no clipboard.
+ */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

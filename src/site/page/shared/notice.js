@@ -5,7 +5,7 @@ import { el, fill, say, duration } from "./dom.js";
 
 /**
  * The notice of a Failure. After a rate limit it waits, then tries again automatically, unless it
- * has left the page. After other failures it offers a button.
+ * has left the page. After other failures that may pass, it offers a button.
  */
 export function notice(failure, retry) {
   const clock = el("span", { class: "clock", "aria-hidden": "true" });

@@ -1,7 +1,7 @@
 // A searchable list of values; several may be chosen. A button names the chosen values. Under it is
 // a text field with a listbox. Lists can have thousands of entries: at most `SHOWN` are on the
-// page, and typing narrows them. `onChange` is called once, when the list closes, because every
-// change costs a request.
+// page, and typing narrows them. Every change costs a request, so `onChange` is called only when
+// the list closes with another choice.
 
 import { count, counted, el, fill, icon, say } from "./dom.js";
 

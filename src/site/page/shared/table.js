@@ -65,7 +65,10 @@ function split(text, delimiter, rowsMax) {
   return rows;
 }
 
-/** The closing quote of a quoted cell, or -1: then the quote is an ordinary character. */
+/**
+ * The place of the closing quote of a quoted cell, or -1. With -1, the opening quote is an ordinary
+ * character.
+ */
 function closing(text, from) {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) {
     if (text[at + 1] !== '"') return at;

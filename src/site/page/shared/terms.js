@@ -40,9 +40,9 @@ function decimal(coupon) {
 }
 
 /**
- * The terms of an option or a bond; null for other instruments. `kind`; `rate`, the strike or the
- * coupon as a text ("" without one); `by`, the same as a number for sorting; `last`, the last day
- * or `perpetual`; and `text`, all of it.
+ * The terms of an option or a bond; null for other instruments, and if they cannot be read. `kind`;
+ * `rate`, the strike or the coupon as a text ("" without one); `by`, the same as a number for
+ * sorting; `last`, the last day or `perpetual`; and `text`, all of it.
  */
 export function terms(row) {
   const of = (kind, rate, by, last) => ({ kind, rate, by, last, text: [rate, last].filter(Boolean).join(" · ") });

@@ -56,7 +56,8 @@ impl HttpService for Bounded {
     }
 }
 
-/// The bytes of an answer, at most `bytes_max` of them.
+/// The bytes of an answer, at most `bytes_max`. A longer answer is an error, unless it
+/// `may_be_cut`.
 async fn gathered(
     body: HttpResponseBody,
     bytes_max: usize,

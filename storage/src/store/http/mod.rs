@@ -44,7 +44,7 @@ impl Objects for Located {
                     let pieces = found.into_stream().map_err(|error| reason(&error));
                     Ok(Some((bytes, pieces.boxed())))
                 }
-                // A storage may also answer 404 when it does not know the bucket or the key.
+                // A storage may also answer 404 when it does not know the bucket or the access key.
                 Err(error @ Error::NotFound { .. })
                     if code(&error).is_none_or(|code| code == "NoSuchKey") =>
                 {

@@ -53,7 +53,8 @@ fn named(flags: &BuildFlags, index: &Path) -> Build {
     }
 }
 
-/// Checks that the flags name one folder in which the index is built.
+/// Checks that the flags name one folder in which the index is built. If the index itself is in a
+/// folder, also checks that no flag is for an index elsewhere.
 fn check_place(flags: &BuildFlags) -> anyhow::Result<()> {
     let flag = match (&flags.index, &flags.work) {
         (Address::Folder(_), None) => flags.division.given(),

@@ -77,7 +77,7 @@ impl Opened {
         Ok(Self { runtime, generation })
     }
 
-    /// Runs some calls and waits for them.
+    /// Runs calls to the cluster until they end, and returns their result.
     pub(super) fn wait_for<T>(&self, calls: impl Future<Output = T>) -> T {
         self.runtime.block_on(calls)
     }

@@ -49,7 +49,7 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
     }
 }
 
-/// The system's own error, which shows a closed pipe.
+/// The error, or the I/O error inside, whose kind shows a closed pipe.
 fn plain(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Write(error) => error.into(),

@@ -12,7 +12,7 @@ use figdex_io::{Address, escaped_path, terminal};
 use super::cluster::Opened;
 use super::storage;
 
-/// The advice for an argument that is of neither kind.
+/// The advice for an argument that is neither an index nor a dump.
 const EXPECTED: &str = "expected the folder of an index (it has a file CURRENT), or a dump: a file, \
                         a folder of files, or - for standard input";
 
