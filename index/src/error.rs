@@ -184,10 +184,17 @@ impl Error {
     }
 }
 
-/// The error and its causes in one line, separated by colons.
+/// The error and its causes in one line, separated by colons. A cause whose text is there already is
+/// left out.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    let mut text = error.to_string();
+    for cause in std::iter::successors(error.source(), |error| error.source()) {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// The result of reading or building an index.

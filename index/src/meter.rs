@@ -59,11 +59,6 @@ impl Meter {
         Self::new(units_max, None)
     }
 
-    /// A meter of [`INLINE_UNITS_MAX`] units.
-    pub fn inline() -> Self {
-        Self::of(INLINE_UNITS_MAX)
-    }
-
     /// A meter that allows any work.
     pub fn unlimited() -> Self {
         Self::of(u64::MAX)

@@ -164,15 +164,7 @@ impl Error {
             | Self::Nothing { report }
             | Self::Guarded { report, .. }
             | Self::Unexpected { report, .. } => Some(report),
-            Self::Input { .. }
-            | Self::Inputs { .. }
-            | Self::Columns { .. }
-            | Self::File { .. }
-            | Self::Space { .. }
-            | Self::Outgrown { .. }
-            | Self::Unreported { .. }
-            | Self::Output(_)
-            | Self::Index(_) => None,
+            _ => None,
         }
     }
 

@@ -120,8 +120,7 @@ impl Pool {
     ) -> Result<T, ApiError> {
         let timed = |_: &Meter| {
             let began = Instant::now();
-            let done = task();
-            (done, units_of(began.elapsed()))
+            (task(), units_of(began.elapsed()))
         };
         self.in_turn(caller, timed).await
     }

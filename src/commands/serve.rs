@@ -130,13 +130,6 @@ async fn answer(
     }
     tokio::spawn(reload::settings::follow(state.clone(), flags, listing, for_settings));
     let (stop, stopping) = watch::channel(());
-    let stopped = || {
-        let mut stopping = stopping.clone();
-        async move {
-            // The sender sends nothing: it is dropped.
-            stopping.changed().await.ok();
-        }
-    };
     tracing::info!("serving on {}", listener.place()?);
     let service = match &admin_listener {
         None => service(state.clone()),
@@ -150,7 +143,7 @@ async fn answer(
             let observer = observer.clone().for_operators();
             let ConnectionBounds { drain_wait, drain_timeout, .. } = connections;
             let bounds = ConnectionBounds { drain_wait, drain_timeout, ..ADMIN_CONNECTIONS };
-            serve(listener, admin(state.clone()), observer, bounds, stopped()).await;
+            serve(listener, admin(state.clone()), observer, bounds, stopped(&stopping)).await;
         }
     };
     let signals = async {
@@ -163,7 +156,7 @@ async fn answer(
         tracing::info!(drain_wait_ms, "stopping: answering requests in flight");
         drop(stop);
     };
-    let clients = serve(listener, service, observer.clone(), connections, stopped());
+    let clients = serve(listener, service, observer.clone(), connections, stopped(&stopping));
     tokio::join!(clients, operators, signals);
     Ok(())
 }
@@ -181,6 +174,12 @@ fn warm(catalogue: &Catalogue, index: &Path) {
              build again)"
         );
     }
+}
+
+/// Ends when the sender is dropped, which sends nothing.
+fn stopped(stopping: &watch::Receiver<()>) -> impl Future<Output = ()> + use<> {
+    let mut stopping = stopping.clone();
+    async move { drop(stopping.changed().await) }
 }
 
 /// The listeners on the addresses for clients and for operators.
@@ -241,25 +240,18 @@ async fn fetched(
     let observer = Observer::new(Arc::default(), config.settings.logged());
     let bounds = ConnectionBounds { drain_wait: Duration::ZERO, ..config.settings.connections };
     let (stop, stopping) = watch::channel(());
-    let stopped = || {
-        let mut stopping = stopping.clone();
-        async move {
-            // The sender sends nothing: it is dropped.
-            stopping.changed().await.ok();
-        }
-    };
     let mut clients = listeners.clients.shared()?;
     if let Some(tls) = &config.tls {
         clients = clients.with_tls(tls.clone());
     }
     tracing::info!("answering health and metrics on {}, until there is an index", clients.place()?);
     let service = starting::service(&following, listeners.operators.is_none());
-    tokio::spawn(serve(clients, service, observer.clone(), bounds, stopped()));
+    tokio::spawn(serve(clients, service, observer.clone(), bounds, stopped(&stopping)));
     if let Some(operators) = &listeners.operators {
         let bounds = ConnectionBounds { drain_wait: Duration::ZERO, ..ADMIN_CONNECTIONS };
         let service = starting::service(&following, true);
         let observer = observer.for_operators();
-        tokio::spawn(serve(operators.shared()?, service, observer, bounds, stopped()));
+        tokio::spawn(serve(operators.shared()?, service, observer, bounds, stopped(&stopping)));
     }
     let opened = replica.fetched().await;
     drop(stop);

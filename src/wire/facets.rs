@@ -6,7 +6,7 @@ use figdex_index::{Facet, FacetQuestion, Facets, Property, Search, Vocabulary};
 
 use super::Fault;
 use super::json::{array, string};
-use super::url_filters::{UrlFilters, keywords, once};
+use super::url_filters::{UrlFilters, keywords, number_to, once};
 use crate::config::UnknownEnum;
 
 /// The most values of a facet that a request may ask for: more than people read.
@@ -53,17 +53,10 @@ impl FacetsRequest {
                 _ => return Err(super::invalid_key(&name)),
             }
         }
-        let limit = match limit {
-            None => LIMIT_DEFAULT,
-            Some(limit) => {
-                let limit = limit.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
-                limit.ok_or_else(|| format!("limit must be a number from 1 to {LIMIT_MAX}."))?
-            }
-        };
+        let limit = number_to(LIMIT_MAX, limit.as_deref())?.unwrap_or(LIMIT_DEFAULT);
         let keywords = text.map(|text| keywords(Some(&text))).transpose()?;
-        let filters = filters.finish();
-        let is_impossible = filters.is_none();
-        let search = Search { keywords, filters: filters.unwrap_or_default() };
+        let (filters, is_impossible) = filters.finish();
+        let search = Search { keywords, filters };
         let facets = facets.unwrap_or_else(|| FACETS_DEFAULT.to_vec());
         Ok(Self { question: FacetQuestion { search, facets }, limit, is_impossible })
     }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use figdex_index::{Matched, RowSource, Suggest, Suggestion, Vocabulary, misspelling};
 
 use super::json::{array, reopen, string};
-use super::url_filters::{UrlFilters, keywords, once};
+use super::url_filters::{UrlFilters, keywords, number_to, once};
 use super::{Fault, row};
 use crate::callers::version::Version;
 use crate::config::UnknownEnum;
@@ -45,17 +45,9 @@ impl SuggestRequest {
                 _ => return Err(super::invalid_key(&name)),
             }
         }
-        let limit = match limit {
-            None => LIMIT_DEFAULT,
-            Some(limit) => {
-                let limit = limit.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
-                limit.ok_or_else(|| format!("limit must be a number from 1 to {LIMIT_MAX}."))?
-            }
-        };
+        let limit = number_to(LIMIT_MAX, limit.as_deref())?.unwrap_or(LIMIT_DEFAULT);
         let keywords = keywords(text.as_deref())?;
-        let filters = filters.finish();
-        let is_impossible = filters.is_none();
-        let filters = filters.unwrap_or_default();
+        let (filters, is_impossible) = filters.finish();
         Ok(Self { suggest: Suggest { keywords, filters }, limit, is_impossible })
     }
 }

@@ -77,11 +77,11 @@ impl<'a> UrlFilters<'a> {
         Ok(true)
     }
 
-    /// The filters; `None` when no row can pass, because all values of a property are outside its
-    /// set.
-    pub(super) fn finish(self) -> Option<Filters> {
+    /// The filters, and whether no row can pass: all values of some property are outside its set.
+    pub(super) fn finish(self) -> (Filters, bool) {
         let mut properties = self.values_given.iter().zip(&self.is_possible);
-        properties.all(|(given, possible)| *given == 0 || *possible).then_some(self.filters)
+        let is_impossible = properties.any(|(given, possible)| *given > 0 && !possible);
+        (self.filters, is_impossible)
     }
 }
 
@@ -93,6 +93,16 @@ pub(super) fn keywords(query: Option<&str>) -> Result<Keywords, Fault> {
     let query = query.filter(|query| !query.trim().is_empty());
     let query = query.ok_or("query must be a non-empty string.")?;
     Keywords::parse(query).map_err(|error| format!("{error}.").into())
+}
+
+/// The parameter `limit`, if it is given.
+///
+/// # Errors
+/// The text for the answer's `error` unless it is a number from 1 to `max`.
+pub(super) fn number_to(max: usize, limit: Option<&str>) -> Result<Option<usize>, Fault> {
+    let number = |limit: &str| limit.parse().ok().filter(|limit| (1..=max).contains(limit));
+    let fault = || format!("limit must be a number from 1 to {max}.").into();
+    limit.map(|limit| number(limit).ok_or_else(fault)).transpose()
 }
 
 /// Sets a parameter that may be given only once.

@@ -83,7 +83,7 @@ fn is_bounded(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
     let whole = Meter::unlimited();
     assert!(answer(&whole), "{what}");
     assert!(whole.spent() >= units_min, "{what}: {} units are too few", whole.spent());
-    let inline = Meter::inline();
+    let inline = Meter::of(INLINE_UNITS_MAX);
     let is_little = whole.spent() <= INLINE_UNITS_MAX;
     assert!(is_little || !answer(&inline), "{what}: {} units are done inline", whole.spent());
     assert!(inline.spent() <= INLINE_UNITS_MAX, "{what}: {} units", inline.spent());
@@ -91,7 +91,7 @@ fn is_bounded(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
 
 /// Asserts the same as [`is_bounded`], and that an inline meter refuses the answer.
 fn is_heavy(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
-    assert!(!answer(&Meter::inline()), "{what} is done inline");
+    assert!(!answer(&Meter::of(INLINE_UNITS_MAX)), "{what} is done inline");
     is_bounded(what, units_min, answer);
 }
 
@@ -120,7 +120,7 @@ fn a_wide_identifier_is_not_read_inline() {
 fn a_long_list_is_refused_before_it_is_read() {
     let isin = IdType::Isin.admit("US4592001014").unwrap();
     let job = [Lookup::new(isin, with_exch_code("GR"))];
-    let inline = Meter::inline();
+    let inline = Meter::of(INLINE_UNITS_MAX);
     assert!(!map(&job, &inline));
     assert!(inline.spent() < 100, "{} units", inline.spent());
 }
@@ -180,7 +180,7 @@ fn many_words_are_not_looked_up_inline() {
         for filters in [Filters::default(), with_exch_code("GR")] {
             let asked = search(Some(&text), filters.clone());
             let typed = suggest(&text, filters);
-            for meter in [Meter::inline(), Meter::unlimited()] {
+            for meter in [Meter::of(INLINE_UNITS_MAX), Meter::unlimited()] {
                 let found = wide().search(&asked, None, 100, &meter).unwrap();
                 assert!(found.is_none_or(|page| page.hits.len() <= 100));
                 wide().count_uncached(&asked, &meter).unwrap();
@@ -219,7 +219,7 @@ fn suggestions_have_a_separate_bound() {
                 .unwrap()
                 .unwrap();
             assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
-            let inline = Meter::inline();
+            let inline = Meter::of(INLINE_UNITS_MAX);
             let same = wide().suggest_uncached(&asked, 10, &mut Begun::default(), &inline).unwrap();
             assert!(same.is_none_or(|same| same == found), "{text}");
         }

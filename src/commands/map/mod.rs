@@ -2,7 +2,7 @@
 //!
 //! - [`columns`] finds the columns of identifiers, and [`names`] names the added columns.
 //! - [`question`] makes a question of each row. An [`answerer`] answers it: an [`opened`] index,
-//! with the options in [`wanted`], or a [`remote`] server.
+//!   with the options in [`wanted`], or a [`remote`] server.
 //! - [`rows`] writes each row with its outcome, with the help of [`cells`]; [`screen`] prints a
 //!   table.
 //! - [`pipeline`] does all of this at the same time, in order and in bounded memory.

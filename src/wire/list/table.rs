@@ -332,7 +332,7 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::{Meter, Vocabulary};
+    use figdex_index::{INLINE_UNITS_MAX, Meter, Vocabulary};
 
     use super::*;
 
@@ -350,10 +350,10 @@ mod tests {
         let names: Vec<_> = (1..CELLS_MAX).map(|number| format!("a{number}")).collect();
         let row = format!("A{}\n", ",b".repeat(CELLS_MAX - 1));
         let body = format!("idValue,{}\n{}", names.join(","), row.repeat(90));
-        assert!(matches!(table(&body, &Meter::inline()), Err(ListError::TakesMore)));
+        assert!(matches!(table(&body, &Meter::of(INLINE_UNITS_MAX)), Err(ListError::TakesMore)));
         assert_eq!(table(&body, &Meter::unlimited()).unwrap().len(), 90);
         let blank = format!("idValue,{}\n{}", names.join(","), "A\n".repeat(90));
-        assert!(table(&blank, &Meter::inline()).is_ok());
+        assert!(table(&blank, &Meter::of(INLINE_UNITS_MAX)).is_ok());
     }
 
     /// A heading of 60,000 characters is not read again with each row. The fault of the rows names it

@@ -20,7 +20,7 @@ const OPENERS: [&str; 4] = ["src/engine/", "src/config/", "src/commands/", "src/
 
 /// Everything that lets work be done at once up to a bound, or else in a turn. Besides the engine
 /// room, the pool itself has it; and the packing of an answer, which is sent unpacked without a turn.
-const TURNS: [&str; 3] = ["Meter::inline", "Meter::of(", "run_metered"];
+const TURNS: [&str; 2] = ["Meter::of(", "run_metered"];
 
 const TURN_MAKERS: [&str; 3] = ["src/engine/turn.rs", "src/capacity/pool.rs", "src/gate/reply.rs"];
 

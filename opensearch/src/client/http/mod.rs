@@ -6,7 +6,6 @@ mod hosts_of_tests;
 #[cfg(test)]
 mod tests;
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use figdex_io::{ClusterAddress, ClusterHost};
@@ -63,7 +62,7 @@ pub(super) fn connect(
         .tls_backend_preconfigured(figdex_trust::tls(roots))
         .https_only(address.is_tls)
         .build()
-        .map_err(|error| CallError::settings(chain(&error)))?;
+        .map_err(|error| CallError::settings(figdex_index::chain(&error)))?;
     let scheme = if address.is_tls { "https" } else { "http" };
     let base = |host: &ClusterHost| {
         let base = Url::parse(&format!("{scheme}://{host}/"));
@@ -91,7 +90,7 @@ impl Connections {
         }
         let broken = |error: reqwest::Error| Failure::Connection {
             was_sent: !error.is_connect(),
-            what: chain(&error.without_url()),
+            what: figdex_index::chain(&error.without_url()),
         };
         let mut answer = call.send().await.map_err(broken)?;
         let status = answer.status().as_u16();
@@ -123,19 +122,4 @@ fn url(request: &Request<'_>, base: &Url) -> Url {
         url.query_pairs_mut().extend_pairs(&request.parameters);
     }
     url
-}
-
-/// An error with its causes.
-fn chain(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let own = error.to_string();
-        if !text.contains(&own) {
-            text += ": ";
-            text += &own;
-        }
-        cause = error.source();
-    }
-    text
 }
