@@ -190,9 +190,8 @@ fn late_members_are_refused_where_there_is_no_place() {
     mapped.ok();
     let out = desk.read("out.jsonl");
     let (others, last) = (out.lines().next().unwrap(), out.lines().last().unwrap());
-    let status = |line: &str| {
-        line.split_once("\"status\":").unwrap().1.split(',').next().unwrap().to_owned()
-    };
+    let status =
+        |line: &str| line.split_once("\"match\":").unwrap().1.split(',').next().unwrap().to_owned();
     assert_eq!(status(last), status(others), "{last}");
     let mapped = desk.map_file("in.jsonl", &late, &["--out", "out.csv", "--format", "csv"]);
     assert_eq!(mapped.code, Some(1));
