@@ -1,5 +1,5 @@
 //! The command line. The doc comments are the help text and the source of the manual page
-//! (`examples/manual.rs`), so each flag is documented here only.
+//! (`examples/manual.rs` of the workspace), so each flag is explained in full here.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

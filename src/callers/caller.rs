@@ -50,8 +50,8 @@ pub enum Caller {
     Key(KeyId),
     /// A caller without a key: an IPv4 address, or an IPv6 network of 64 bits.
     Address(IpAddr),
-    /// All clients of the Unix socket that have no key. They have no addresses, so together they
-    /// are one caller.
+    /// All clients of the Unix socket without a key, unless a trusted proxy names their addresses.
+    /// Nothing tells them apart, so together they are one caller.
     Socket,
 }
 

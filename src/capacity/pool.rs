@@ -45,7 +45,7 @@ pub(crate) struct Pool {
     refused: AtomicU64,
 }
 
-/// The queue of a pool, for its tasks.
+/// The queue that a pool shares with its tasks.
 struct SharedQueue {
     queue: Mutex<Queue<oneshot::Sender<()>>>,
     /// Whether any task waits. A task that runs alone sees this without locking the queue.
@@ -433,7 +433,8 @@ mod tests {
         assert!(done <= 3 * SLICES, "{done} tasks had turns in the time of {SLICES} slices");
     }
 
-    /// A task whose caller is dropped ends also while another caller has its turn.
+    /// A paused task ends when the future that awaits it is dropped, even while the task of another
+    /// caller runs.
     #[tokio::test]
     async fn a_paused_task_ends_with_its_caller() {
         let pool = Pool::new(1, Duration::from_secs(60));

@@ -72,7 +72,7 @@ pub struct Config {
     pub cluster_ca_file: Option<PathBuf>,
     /// The file with the header that names a user to the cluster.
     pub cluster_authorization_file: Option<PathBuf>,
-    /// The folder of the copy of an index in object storage.
+    /// The local folder for the copy of an index that is in object storage.
     pub cache: Option<PathBuf>,
     /// The highest number of bytes to fetch in a second; `None` for no bound.
     pub cache_rate: Option<usize>,

@@ -124,7 +124,8 @@ pub(crate) struct Listed {
     pub(crate) results: Pieces,
     /// The number of the generation that the answers come from.
     pub(crate) generation: u64,
-    /// The window that counted the list, if the list counts as more than one request.
+    /// The state of the tightest window that counted the list. `None` if the list counts as one
+    /// request, or if no window counts it.
     pub(crate) counted: Option<Standing>,
 }
 

@@ -100,7 +100,8 @@ const REQUIRED: &str = "One identifier to map. securityType2, or marketSecDes in
     required when idType is BASE_TICKER or ID_EXCH_SYMBOL; expiration when securityType2 is \
     Option or Warrant; maturity when it is Pool.";
 
-/// The values of a property that may be null: in OpenAPI 3.0 its enum must list null.
+/// The values of a nullable property, and null. In OpenAPI 3.0 the enum of such a property must
+/// list null.
 fn nullable<'a>(values: impl Iterator<Item = &'a str>) -> Value {
     values.map(Value::from).chain([Value::Null]).collect()
 }

@@ -1,5 +1,5 @@
-//! The parameters of `GET /suggest` and its answer (contract 16.1 to 16.3). A row is one of v3 with
-//! two more members.
+//! The parameters of `GET /suggest` and its answer (contract 16.1 to 16.3). Each row has the
+//! members of a v3 row, and two more: `listings` and `matched`.
 
 use std::io::Write as _;
 

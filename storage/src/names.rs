@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(Kind::piece(&name.contents()), None);
     }
 
-    /// A replica has a name whatever its machine is called, and no other object is its note.
+    /// Every host name gives a replica a valid name. Only the key of a note gives a replica back.
     #[test]
     fn names_of_replicas() {
         let long = "x".repeat(1000);

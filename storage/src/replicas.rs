@@ -58,7 +58,8 @@ struct Note {
     layout: u32,
     /// The number of the generation that is served.
     generation: u64,
-    /// The publication time of that generation: in an emptied storage, numbers begin again.
+    /// The time when the generation was published. Its number alone does not identify it: in an
+    /// emptied storage, numbers begin again.
     published_at: Option<Time>,
     /// The time when this run of the server began to serve it.
     since: Time,

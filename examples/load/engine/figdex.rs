@@ -40,8 +40,8 @@ impl Figdex {
         Ok(Search { keywords: keywords.transpose()?, filters })
     }
 
-    /// Looks up these identifiers together, and reads their rows. Returns the number of rows that
-    /// have a name, as all do.
+    /// Looks up these identifiers together, and reads the name of each row that is found. Returns
+    /// the number of rows, all of which have a name.
     pub(super) fn lookups(&self, id_type: IdType, values: &[&str]) -> anyhow::Result<usize> {
         let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
         let mut lookups = Vec::new();

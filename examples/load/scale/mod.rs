@@ -47,7 +47,8 @@ struct Size {
     kinds: Vec<Measured>,
 }
 
-/// The starts over an index, with or without a stamp.
+/// The times of a cold and of a warm start of the server with the same index. Either both starts
+/// find a stamp, or neither does.
 struct Opening {
     cold: Cold,
     warm_s: f64,

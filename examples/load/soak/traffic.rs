@@ -156,7 +156,7 @@ struct Sender {
     streams: Arc<[Stream]>,
     turns: Arc<[usize]>,
     windows: Windows,
-    /// The number of the next request of all senders.
+    /// The number of the next request. All senders share this count.
     next: Arc<AtomicUsize>,
     connection: Option<Connection>,
     /// The number of requests sent over this connection.

@@ -81,11 +81,11 @@ const READ_UNITS: u64 = 1;
 /// The number of rows of a set that are read, and charged, together.
 const READ_ROWS: usize = 1024;
 
-/// The units of work of finding the container of a bitmap, and of intersecting a container that has
-/// a bit for each row. For a container that lists its rows, a unit pays for [`LISTED_PER_UNIT`]
-/// rows.
+/// The units of work to find one container of a bitmap.
 const CONTAINER_UNITS: u64 = 4;
+/// The units of work to intersect a container that has a bit for each row.
 const BITS_UNITS: u64 = 160;
+/// The number of rows that one unit of work intersects in a container that lists its rows.
 const LISTED_PER_UNIT: u64 = 8;
 
 /// The bound between two ways to collect the rows with words. If more than one row in this many may

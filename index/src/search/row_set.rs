@@ -135,7 +135,8 @@ impl Cursor<'_> {
         };
     }
 
-    /// Moves to the first row at or after `target`.
+    /// Moves forward to the first row at or after `target`. If the current row is already there or
+    /// beyond, it stays.
     pub(crate) fn seek(&mut self, target: u32) {
         if self.row >= target {
             return;

@@ -137,7 +137,8 @@ impl<'a> Selection<'a> {
         false
     }
 
-    /// The first chunk from `chunk` on that may have rows; `None` when none has.
+    /// A chunk at or after `chunk`. No chunk between the two has rows; the returned one may have
+    /// none either, so ask again from it. `None` when no chunk from `chunk` on has rows.
     fn common_chunk(&self, chunk: u32) -> Option<u32> {
         let mut common = chunk;
         for bitmap in &self.conditions.demanded {

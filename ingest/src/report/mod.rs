@@ -254,7 +254,8 @@ impl Report {
         total
     }
 
-    /// Rows rejected and rows read, over inputs of both kinds.
+    /// The number of rejected rows and the number of rows read, over all dumps and all inputs of
+    /// `--enrich`.
     pub fn rejected_of_read(&self) -> (u64, u64) {
         let (total, enrich) = (self.total(), self.enrich_total());
         (total.rejected + enrich.rejected, total.read + enrich.read)

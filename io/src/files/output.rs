@@ -101,7 +101,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Its temporary path; `None` for a stream, which is written in place.
+    /// The temporary path of the file; `None` for a stream, which is written in place.
     pub fn temporary(&self) -> Option<&Path> {
         self.rename.as_ref().map(|(new, _)| new.as_path())
     }

@@ -226,7 +226,8 @@ impl Generation {
         conditions
     }
 
-    /// The rows of a query after a FIGI.
+    /// The next page of a query's rows in FIGI order: those after the FIGI `after`, or without it
+    /// the first ones.
     async fn page_after(
         &self,
         query: &Value,

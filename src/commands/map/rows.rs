@@ -54,7 +54,8 @@ pub(super) struct RowWriter {
 pub(super) struct Scratch(Vec<u8>);
 
 impl RowWriter {
-    /// Writes the byte order mark, the table's heading and the added names. JSON lines have none.
+    /// Writes the heading: the names of the table's columns, and the added names. Copied text keeps
+    /// its byte order mark. Nothing is written for JSON lines, or for an empty table to copy.
     pub(super) fn heading(&self, table: &Table, out: &mut Vec<u8>) {
         match self.layout {
             Layout::Objects | Layout::Members => return,

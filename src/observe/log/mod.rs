@@ -20,7 +20,8 @@ use self::lines::Lines;
 /// silences it as `--access-log=false` does.
 pub(crate) const ACCESS: &str = "figdex::access";
 
-/// The levels when `RUST_LOG` is not set or invalid. All crates of Figdex begin with its name.
+/// The levels when `RUST_LOG` is missing or invalid. The names of all crates of Figdex begin with
+/// `figdex`, so one entry applies to all of them.
 const LEVELS: &str = "warn,figdex=info";
 
 /// The format of a line.

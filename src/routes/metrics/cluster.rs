@@ -9,7 +9,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::family::{counters, gauges};
 
-/// Adds the metrics of the calls to a cluster, and whether it answers.
+/// Registers the metrics of a cluster: whether it answers, and the calls to its hosts.
 pub(super) fn register(page: &mut Registry, answers: bool, client: &Client) {
     let (answers, hosts) = (u64::from(answers), client.hosts());
     let help = "1 while the cluster answers for the whole served index, else 0";

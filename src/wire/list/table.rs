@@ -21,8 +21,8 @@ const DELIMITERS: [u8; 3] = *b"\t;,";
 /// The most cells of a row: every property of a mapping job, and more.
 const CELLS_MAX: usize = 64;
 
-/// The longest row whose cells are read, in bytes: far more than every property of a mapping job
-/// has. Copying each cell of a longer row would take several times its size.
+/// The longest row whose cells are read, in bytes. A row with all properties of a mapping job is
+/// far shorter. Copies of the cells of a longer row would take several times the row's size.
 const ROW_BYTES_MAX: usize = 64 << 10;
 
 /// The units of work of reading the cells of a row, without the units for their bytes.

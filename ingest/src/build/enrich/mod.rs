@@ -402,7 +402,7 @@ impl Enrichment {
         given.max().map(|(.., Reverse(row))| row)
     }
 
-    /// Adds the rows that were not used to the rejects file and to the counts by reason.
+    /// Writes each unused row to the rejects file, and counts it by its reason.
     pub(crate) fn keep_not_joined(
         &self,
         rejects: &mut Rejects,

@@ -120,11 +120,8 @@ impl Limiter {
         }
     }
 
-    /// Counts one request. `span` is the span of its endpoint. `None` when nothing limits the
-    /// request.
-    ///
-    /// # Errors
-    /// The state of the full window; no window then counts the request.
+    /// Counts one request to an endpoint with this `span`. Returns the state of the tightest
+    /// window, or `None` when nothing limits the request.
     pub fn admit(
         &self,
         caller: Caller,

@@ -1,7 +1,8 @@
 //! The room of the next request: its largest number of identifiers.
 //!
-//! Three things limit it: the number that the server accepts, which it states or implies by a 413;
-//! the rows that fit into an answer; and the rest of a window of the rate limit.
+//! Three things that the server decides limit it: the number of identifiers that it accepts, which
+//! it states or implies by a 413; the rows that fit into an answer; and the rest of a window of the
+//! rate limit. It is never more than [`JOBS_MAX`], nor [`JOBS_FIRST`] before the first answer.
 
 use super::headers::{Stated, StatedWindow};
 
