@@ -23,7 +23,8 @@ impl<'a> Turns<'a> {
         Self { pool, caller, units_at_once: INLINE_UNITS_MAX }
     }
 
-    /// The same turns, for work beyond `units_at_once`. With 0, all work waits for a turn.
+    /// The same turns, for work beyond `units_at_once`. With 0, all work waits for a turn:
+    /// it is for short work, which is charged with its time.
     pub(crate) fn beyond(self, units_at_once: u64) -> Self {
         Self { units_at_once, ..self }
     }

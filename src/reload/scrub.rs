@@ -2,6 +2,7 @@
 //! decayed on the disk before a question needs them. The server then falls back to the previous
 //! generation, if that is sound, and a copy of an index in object storage is fetched again.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -56,7 +57,9 @@ fn pass(state: &State, index: &Path, rate: usize) -> bool {
         }
         // The build that published another generation may have removed this one. The other one is
         // served, and read, soon.
-        Err(Error::Io { .. }) if !is_published(index, catalogue) => {
+        Err(Error::Io { ref source, .. })
+            if source.kind() == io::ErrorKind::NotFound && !is_published(index, catalogue) =>
+        {
             std::thread::sleep(PAUSE);
             false
         }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use figdex_ingest::flags::supported;
 use tokio::signal::unix::Signal;
 
 use crate::config::{Changes, Config, Faults, Listing, SettingFlags};
@@ -24,7 +25,10 @@ pub(crate) async fn follow(
         // The files may be on a network.
         let resolved = tokio::task::spawn_blocking(move || Config::resolve(&flags)).await;
         match resolved {
-            Ok(Ok(config)) => apply(&state, &mut in_force, config),
+            Ok(Ok(config)) => match config.index.as_ref().map_or(Ok(()), supported) {
+                Ok(()) => apply(&state, &mut in_force, config),
+                Err(fault) => tracing::error!(fault, "invalid setting: nothing is changed"),
+            },
             Ok(Err(Faults(faults))) => {
                 for fault in faults {
                     tracing::error!(fault, "invalid setting");

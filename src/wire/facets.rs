@@ -27,7 +27,7 @@ const FACETS_DEFAULT: [Facet; 4] = [
 pub(crate) struct FacetsRequest {
     pub(crate) question: FacetQuestion,
     pub(crate) limit: usize,
-    /// Whether a value is outside the set of its property, so that nothing is found.
+    /// Whether nothing is found, since all values of a property are outside its set.
     pub(crate) is_impossible: bool,
 }
 

@@ -21,7 +21,7 @@ const LIMIT_DEFAULT: usize = 10;
 pub(crate) struct SuggestRequest {
     pub(crate) suggest: Suggest,
     pub(crate) limit: usize,
-    /// Whether a value is outside the set of its property, so that nothing is found.
+    /// Whether nothing is found, since all values of a property are outside its set.
     pub(crate) is_impossible: bool,
 }
 

@@ -179,6 +179,12 @@ impl<'a> RowBytes<'a> {
         self.own.cells - self.before.cells
     }
 
+    /// The number of columns up to the last one in which the row has a cell.
+    pub fn columns(self) -> usize {
+        let own = &self.batch.cells[self.before.cells..self.own.cells];
+        own.iter().map(|cell| cell.column as usize + 1).max().unwrap_or(0)
+    }
+
     /// The line where the row begins, or the number of a Parquet file's record.
     pub fn line(self) -> u64 {
         self.own.line

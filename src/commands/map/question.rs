@@ -86,8 +86,12 @@ impl Questions {
         identifier: Identifier,
         vocabulary: &Vocabulary,
     ) -> Result<Asked<'a>, NoQuestion> {
-        let columns = self.columns.names.len();
-        if self.columns.are_delimited && row.cells() > columns {
+        let columns = match self.columns.are_delimited {
+            true => self.columns.names.len(),
+            // A later object may have further members, but none of them twice.
+            false => self.columns.names.len().max(row.columns()),
+        };
+        if row.cells() > columns {
             return Err(NoQuestion::Invalid(format!(
                 "the row has {} cells and the heading {columns}",
                 row.cells()

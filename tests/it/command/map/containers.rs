@@ -193,6 +193,15 @@ fn late_members_are_refused_where_there_is_no_place() {
     let status =
         |line: &str| line.split_once("\"match\":").unwrap().1.split(',').next().unwrap().to_owned();
     assert_eq!(status(last), status(others), "{last}");
+    // A member that is there twice is not a later one.
+    let twice =
+        "{\"isin\":\"US0846701086\"}\n{\"isin\":\"US0846701086\",\"isin\":\"US4592001014\"}\n";
+    let mapped = desk.map_file("in.jsonl", twice, &["--out", "out.jsonl"]);
+    assert!(
+        desk.read("out.jsonl").contains("the row has 2 cells and the heading 1"),
+        "{}",
+        mapped.said
+    );
     let mapped = desk.map_file("in.jsonl", &late, &["--out", "out.csv", "--format", "csv"]);
     assert_eq!(mapped.code, Some(1));
     assert!(mapped.said.contains("write JSON lines with --format jsonl"), "{}", mapped.said);
