@@ -176,14 +176,7 @@ impl Error {
             | Self::Guarded { .. }
             | Self::Unexpected { .. }
             | Self::Outgrown { .. } => BuildResult::Refused,
-            Self::Input { .. }
-            | Self::Inputs { .. }
-            | Self::Columns { .. }
-            | Self::File { .. }
-            | Self::Space { .. }
-            | Self::Unreported { .. }
-            | Self::Output(_)
-            | Self::Index(_) => BuildResult::Failed,
+            _ => BuildResult::Failed,
         }
     }
 

@@ -18,15 +18,12 @@ pub(super) struct UrlFilters<'a> {
     unknown_enum: UnknownEnum,
     filters: Filters,
     values_given: [usize; Property::COUNT],
-    /// Whether a value of the property is in its set.
-    is_possible: [bool; Property::COUNT],
 }
 
 impl<'a> UrlFilters<'a> {
     pub(super) fn new(vocabulary: &'a Vocabulary, unknown_enum: UnknownEnum) -> Self {
         let values_given = [0; Property::COUNT];
-        let (filters, is_possible) = (Filters::default(), [false; Property::COUNT]);
-        Self { vocabulary, unknown_enum, filters, values_given, is_possible }
+        Self { vocabulary, unknown_enum, filters: Filters::default(), values_given }
     }
 
     /// Reads a parameter that is an enum-like property or `includeUnlistedEquities`. Each further
@@ -47,10 +44,7 @@ impl<'a> UrlFilters<'a> {
             return Err(format!("{name} must have at most {ENUM_VALUES_MAX} values.").into());
         }
         match self.vocabulary.admit(property, value) {
-            Some(known) => {
-                self.is_possible[property as usize] = true;
-                self.filters.known.allow(known);
-            }
+            Some(known) => self.filters.known.allow(known),
             // The other values match theirs (contract 8.16).
             None if self.unknown_enum == UnknownEnum::NoMatch => {}
             None => return Err(format!("Invalid value for {name}.").into()),
@@ -79,8 +73,9 @@ impl<'a> UrlFilters<'a> {
 
     /// The filters, and whether no row can pass: all values of some property are outside its set.
     pub(super) fn finish(self) -> (Filters, bool) {
-        let mut properties = self.values_given.iter().zip(&self.is_possible);
-        let is_impossible = properties.any(|(given, possible)| *given > 0 && !possible);
+        let is_given = |property: &Property| self.values_given[*property as usize] > 0;
+        let mut given = Property::ALL.into_iter().filter(is_given);
+        let is_impossible = given.any(|property| self.filters.known.of(property).is_none());
         (self.filters, is_impossible)
     }
 }
