@@ -143,7 +143,7 @@ class Scenario:
                 stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_SECONDS,
             )
         trace = log.read_text()
-        return Result(done.returncode, done.stderr, "INJECTED" in trace or done.returncode == -signal.SIGKILL)
+        return Result(done.returncode, done.stderr or f"(no message, ended with {done.returncode})", "INJECTED" in trace or done.returncode == -signal.SIGKILL)
 
     def going_on(self, point: Point, way: str, result: Result) -> list[str]:
         """The faults of a run that ended as if nothing had failed."""
