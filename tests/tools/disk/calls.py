@@ -32,9 +32,10 @@ RANDOM = re.compile(r"[0-9a-f]{32}(?=\.)|(?<=/\.tmp)\w{6}$")
 # time.
 LATE = {"write", "fsync", "fdatasync", "flock", "rename", "renameat", "unlink", "unlinkat", "chmod"}
 STARTING = 12
-# Opening other files shifts the numbers of the first thread's calls away from those of the other
-# threads.
-SHIFT = 'i=0; while [ $i -lt 400 ]; do true </dev/null; i=$((i+1)); done; exec "$@"'
+# strace counts the calls of each thread by itself, so that a number selects a call in every thread.
+# Opening other files and writing to them shifts the numbers of the first thread's calls away from
+# those of the other threads. Otherwise the write of the error message could fail too.
+SHIFT = 'i=0; while [ $i -lt 400 ]; do echo </dev/null >/dev/null; i=$((i+1)); done; exec "$@"'
 
 
 @dataclass
