@@ -1,0 +1,98 @@
+"""The files with which every run begins, and what a run made of them."""
+
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+from pathlib import Path
+
+# The time in seconds after which a program counts as hung.
+PATIENCE_SECONDS = 300
+# The exit code of a program that succeeded.
+DONE = 0
+
+
+class Files:
+    """The programs, and the files with which every run begins."""
+
+    INPUTS = ["dumps", "enrich.csv", "exchanges.csv", "values", "old.csv", "query.json"]
+
+    def __init__(self, scratch: Path, programs: Path):
+        self.scratch, self.programs, self.template = scratch, programs, scratch / "template"
+        self.environment = {"PATH": os.environ["PATH"], "RUST_BACKTRACE": "0"}
+        desk = self.template
+        (desk / "dumps").mkdir(parents=True)
+        (desk / "values").mkdir()
+        self.generate("dumps/a.csv", "--count", "120", "--seed", "1", "--dirt", "5%")
+        self.generate("enrich.csv", "--count", "20", "--seed", "1")
+        self.generate("old.csv", "--count", "10", "--seed", "9")
+        self.generate("b.jsonl", "--count", "60", "--seed", "2", "--format", "jsonl")
+        with gzip.open(desk / "dumps/b.jsonl.gz", "wb") as packed:
+            packed.write((desk / "b.jsonl").read_bytes())
+        (desk / "b.jsonl").unlink()
+        (desk / "exchanges.csv").write_text("mic,exchCode\nXNAS,UW\n")
+        (desk / "values/currency.json").write_text('{"values": ["USD"]}')
+        (desk / "query.json").write_text('{"query": "bank"}')
+        for _ in range(2):
+            self.made(["figdex-ingest", "build", "old.csv", "--index", "index", "--quiet"])
+        self.made(["figdex", "keys", "add", "first", "--keys", "keys.toml"])
+        (desk / "out.csv").write_text("what an earlier export left\n")
+        self.old = self.verify(desk / "index")
+
+    def large(self) -> Path:
+        """A dump of 77 MB, with more identifiers than are held in memory."""
+        path = self.scratch / "large.jsonl"
+        if not path.exists():
+            with open(path, "w") as dump:
+                for number in range(34_000):
+                    identifiers = [f"V{number}-{place}" for place in range(31)]
+                    row = {"figi": figi(number), "metadata": f"{number} ".ljust(1_800, "x"),
+                           "VENDOR_INDEX_CODE": identifiers}
+                    dump.write(json.dumps(row) + "\n")
+        return path
+
+    def generate(self, name: str, *flags: str) -> None:
+        self.made(["figdex-ingest", "generate", *flags, "--out", name])
+
+    def made(self, command: list[str]) -> None:
+        done = self.run(self.template, command)
+        assert done.returncode == DONE, done.stderr
+
+    def run(self, desk: Path, command: list[str]) -> subprocess.CompletedProcess:
+        program, *words = command
+        return subprocess.run(
+            [self.programs / Path(program).name, *words], cwd=desk, env=self.environment, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS,
+        )
+
+    def verify(self, index: Path) -> str | None:
+        """The answer of `verify` about an index, or its error; `None` without an index."""
+        done = self.run(self.template, ["figdex-ingest", "verify", str(index)])
+        if done.returncode == DONE:
+            return done.stdout.partition(" instruments")[0]
+        return None if not (index / "CURRENT").exists() else done.stderr
+
+    def checksums(self, desk: Path) -> dict[str, str]:
+        inputs = [path for name in self.INPUTS for path in [desk / name, *(desk / name).rglob("*")] if path.is_file()]
+        return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in inputs}
+
+    def outputs(self, desk: Path) -> list[object]:
+        """The rejects and the report of a build, without what differs from run to run."""
+        rejects, report = desk / "index.rejects.csv", desk / "report.json"
+        kept = rejects.read_text().replace(str(desk), "") if rejects.exists() else None
+        said = json.loads(report.read_text().replace(str(desk), "")) if report.exists() else {}
+        # A file that tantivy could not remove makes the index larger.
+        said.get("published", {}).pop("bytes", None)
+        times = ("elapsed", "started", "ended")
+        return [kept, {name: value for name, value in said.items() if not name.startswith(times)}]
+
+    def unknown(self, desk: Path, known: list[str]) -> list[str]:
+        return sorted(set(os.listdir(desk)) - set(os.listdir(self.template)) - {"stdout", *known})
+
+
+def figi(number: int) -> str:
+    """A valid FIGI for each number."""
+    body = "".join(["BBG00", *("BCDFGHJKLM"[int(digit)] for digit in f"{number:06}")])
+    doubled = [int(character, 36) * (1 + place % 2) for place, character in enumerate(body)]
+    return body + str(-sum(value // 10 + value % 10 for value in doubled) % 10)
