@@ -80,6 +80,7 @@ pub(crate) enum Ask {
     Filter(Filter),
     Search(Words),
     Facets(Words),
+    Find(Suggest),
     Suggest(Suggest),
     Fixed { path: String, body: Option<String> },
 }

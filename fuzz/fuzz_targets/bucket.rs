@@ -11,6 +11,10 @@ use figdex_index::{MANIFEST_BYTES_MAX, Manifest};
 use figdex_storage::documents;
 use libfuzzer_sys::fuzz_target;
 
+/// The most change files and pieces that a generation may list.
+const CHANGE_FILES_MAX: usize = 4 << 10;
+const PIECES_MAX: usize = 80_000;
+
 fuzz_target!(|input: &[u8]| {
     let Some((kind, text)) = input.split_first() else { return };
     match kind {
@@ -20,9 +24,11 @@ fuzz_target!(|input: &[u8]| {
             }
         }
         b'c' => {
-            if let Ok((manifest, pieces)) = documents::contents(text) {
+            if let Ok((manifest, pieces, changes)) = documents::contents(text) {
                 is_within(&manifest);
                 pieces.iter().for_each(|name| is_piece(name));
+                assert!(changes.len() <= CHANGE_FILES_MAX && pieces.len() <= PIECES_MAX);
+                assert!(changes.is_sorted_by(|a, b| a < b), "each is there once");
             }
         }
         b'm' => {

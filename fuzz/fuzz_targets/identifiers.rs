@@ -1,9 +1,12 @@
 //! Texts as identifiers of every kind, FIGIs, dates and intervals. The normal form of an
-//! admitted text is admitted again as itself, and a check digit is less than 10.
+//! admitted text is admitted again as itself, a check digit is less than 10, and quoting a text
+//! changes nothing.
 
 #![no_main]
 
-use figdex_index::{Date, DateInterval, FIGI_CHARS, Figi, IdType, NumberInterval, check_digit};
+use figdex_index::{
+    Date, DateInterval, FIGI_CHARS, Figi, IdType, NumberInterval, check_digit, trimmed,
+};
 use figdex_io::{hex, unhex};
 use libfuzzer_sys::fuzz_target;
 
@@ -13,6 +16,9 @@ fuzz_target!(|input: &[u8]| {
     }
     assert_eq!(hex(input).len(), 2 * input.len());
     let Ok(text) = str::from_utf8(input) else { return };
+    let bare = trimmed(text);
+    assert_eq!(trimmed(&bare), bare);
+    assert_eq!(trimmed(&format!("=\"{text}\"")), bare);
     for id_type in IdType::ALL {
         if let Ok(value) = id_type.admit(text) {
             assert_eq!(id_type.admit(value.as_str()), Ok(value.borrowed()));

@@ -1,4 +1,4 @@
-//! Texts for `GET /suggest`, after a byte that selects further parameters. The text is UTF-8
+//! Texts for `GET /suggest` and `GET /find`, after a byte that selects further parameters. The text is UTF-8
 //! with runs of characters: a control character, two bytes of a code point and a count stand
 //! for consecutive characters from that code point on, or for one character repeated. So a few
 //! bytes give hundreds of different letters of three bytes each, which random bytes seldom do.
@@ -13,6 +13,9 @@ use libfuzzer_sys::fuzz_target;
 /// The longest text that is accepted.
 const QUERY_BYTES_MAX: usize = 1024;
 
+/// The suggestions and the rows of a page of `/find`.
+const SECURITIES_MAX: usize = 110;
+
 /// Bytes that begin a run: of consecutive characters, or of one character repeated.
 const FOLLOWING: u8 = 0x01;
 const REPEATED: u8 = 0x02;
@@ -26,9 +29,12 @@ fuzz_target!(|input: &[u8]| {
         b'n' => (10, "&limit=10&exchCode=US&exchCode=UN"),
         b'u' => (50, "&limit=50&includeUnlistedEquities=true"),
         b'1' => (1, "&limit=1"),
+        b'F' => (SECURITIES_MAX, ""),
+        b'A'..=b'Z' => (SECURITIES_MAX, "&strike=100..&exchCode=US&level=composite"),
         _ => (50, "&limit=50"),
     };
-    let mut address = "/suggest?query=".to_owned();
+    let is_find = narrowing.is_ascii_uppercase();
+    let mut address = if is_find { "/find?query=" } else { "/suggest?query=" }.to_owned();
     for byte in expand(text).bytes() {
         write!(address, "%{byte:02X}").expect("writing into memory does not fail");
     }
@@ -36,7 +42,7 @@ fuzz_target!(|input: &[u8]| {
     match answer.status {
         200 => {
             let json = answer.json();
-            let rows = json["data"].as_array().expect("rows");
+            let rows = json[if is_find { "securities" } else { "data" }].as_array().expect("rows");
             assert!(rows.len() <= limit, "{} rows", rows.len());
             assert!(
                 rows.iter().all(|row| row["matched"].as_array().is_some_and(|why| !why.is_empty()))

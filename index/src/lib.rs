@@ -32,6 +32,7 @@
 //! document/     instruments as documents of another engine, and questions about these
 //! catalogue/    one open generation: every question goes through it
 //! suggest/      guesses what a person means who is still typing
+//! reading/      the words of a typed question, and what narrows it; looks nothing up
 //! resolve/      from a text of a list to the one row that is meant; looks nothing up
 //! search/       carries out a search or a filter over one part
 //! build/        instruments in, a published generation out
@@ -41,7 +42,7 @@
 //! instrument/   the type of an instrument and of its fields
 //! words/        cutting texts into folded words
 //!
-//! lib → document → catalogue → {suggest → resolve → search, generation} → part → query → instrument → words
+//! lib → document → catalogue → {suggest → reading → resolve → search, generation} → part → query → instrument → words
 //! lib → build → generation → part
 //! ```
 //!
@@ -82,6 +83,7 @@ mod mapped;
 mod meter;
 mod part;
 mod query;
+mod reading;
 mod resolve;
 mod search;
 mod suggest;
@@ -95,15 +97,21 @@ pub use crate::catalogue::facets::{FacetCounts, FacetQuestion, Facets};
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
 pub use crate::catalogue::lookup::Located;
+pub use crate::catalogue::reading::ReadingsTried;
 pub use crate::document::clauses::{Clauses, ExactRanks, WordTerms};
 pub use crate::document::places::{After, Places};
 pub use crate::document::resolve::{CorrectionLookups, ReadingLookups};
 pub use crate::document::stored::{Fetched, Stored};
-pub use crate::document::suggest::{Candidates, FoundBy, Guesses, TypedWord};
+pub use crate::document::suggest::{Candidates, FoundBy, Guesses, Suggested, TypedWord};
 pub use crate::document::{Document, TERM_BYTES_MAX, bounded_term, id_key};
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::builds::{BuildRecord, BuildResult, Differences};
+pub use crate::generation::changes::{
+    CHANGE_COLUMNS, ChangeFile, ChangeSummary, ChangeWriter, Changed, CountedChanges, FILES_MAX,
+    Net, NetError, Walked, change_file, changes_kept,
+};
 pub use crate::generation::folder::{BuildLock, Publication, generations, is_index};
+pub use crate::generation::id::{GenerationId, GenerationIdError};
 pub use crate::generation::manifest::{
     FileEntry, MANIFEST_BYTES_MAX, Manifest, PartEntry, SourceEntry,
 };
@@ -112,19 +120,31 @@ pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
 pub use crate::instrument::attribute::Attribute;
 pub use crate::instrument::date::{Date, DateError};
+pub use crate::instrument::exported::{
+    ExportedObject, HasSeparator, LIST_SEPARATOR, csv_text, export_columns,
+};
 pub use crate::instrument::figi::{FIGI_CHARS, Figi, FigiError};
 pub use crate::instrument::id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use crate::instrument::importance::Importance;
 pub use crate::instrument::level::{Level, Levels};
+pub use crate::instrument::markets::{country_of_exchange, is_platform};
+pub use crate::instrument::names::{
+    NameKind, OTHER_NAME_BYTES_MAX, OTHER_NAMES_MAX, OtherName, unite,
+};
 pub use crate::instrument::value::{ColumnValue, IdentifierSet, Slot, Sort};
 pub use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};
+pub use crate::part::other_names::KnownAs;
+pub use crate::part::ranks::BestBy;
 pub use crate::part::rows::{Field, FieldValue, Row, Text};
 pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
     check_required,
+};
+pub use crate::reading::{
+    Asked, Chip, Narrowing, QuestionReading, ReadingDecision, decide, readings,
 };
 pub use crate::resolve::column::{
     COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Recognised, type_of_heading,
@@ -132,17 +152,22 @@ pub use crate::resolve::column::{
 pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;
+pub use crate::resolve::footer::{has_footer_word, is_footer_word};
 pub use crate::resolve::policy::{
     Policy, PolicyError, STEP_VALUES_MAX, STEPS_BYTES_MAX, STEPS_MAX,
 };
 pub use crate::resolve::question::{QUESTION_UNITS, Question};
 pub use crate::resolve::recognise::{NoIdentifier, Reading, Recognition, recognise};
-pub use crate::resolve::resolution::{Resolution, ResolveBounds, Status};
+pub use crate::resolve::resolution::{NAME_LIKE, Resolution, ResolveBounds, Status};
+pub use crate::resolve::spaced::joined;
+pub use crate::resolve::trimmed::trimmed;
 pub use crate::search::best::Tier;
 pub use crate::search::facets::Facet;
 pub use crate::search::named::NAMES_MAX;
 pub use crate::search::{Hit, Page, RowSource, TooManyHits};
+pub use crate::suggest::candidates::{NAME_CANDIDATES_MAX, candidates_of};
 pub use crate::suggest::{
-    Begun, Interpretation, Matched, Misspelling, Suggest, Suggestion, misspelling,
+    Begun, FoundSecurity, Interpretation, LISTINGS_UNITS, MATCHED_UNITS, Matched, Misspelling,
+    Suggest, Suggestion, matched, misspelling, other_securities, securities,
 };
 pub use instrument::check_digit;

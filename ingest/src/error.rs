@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
-use figdex_index::BuildResult;
+use figdex_index::{BuildResult, Date};
 use figdex_io::{OutputError, Size, escaped, escaped_path, grouped, masked};
 
 use crate::report::wrong_answers::WrongAnswers;
@@ -88,6 +88,19 @@ pub enum Error {
         refusal: String,
         /// The report so far.
         report: Box<Report>,
+    },
+    /// The day of the dumps is before that of the published generation.
+    #[error(
+        "--date {day} is before {published}, the day of the published generation {generation}: \
+         nothing is published (build dumps in the order of their days, or roll back first)"
+    )]
+    EarlierDay {
+        /// The day of the dumps.
+        day: Date,
+        /// The day of the published generation.
+        published: Date,
+        /// Its number.
+        generation: u64,
     },
     /// The new index does not give known answers.
     #[error("{wrong}: nothing is published")]
@@ -175,6 +188,7 @@ impl Error {
             | Self::Nothing { .. }
             | Self::Guarded { .. }
             | Self::Unexpected { .. }
+            | Self::EarlierDay { .. }
             | Self::Outgrown { .. } => BuildResult::Refused,
             _ => BuildResult::Failed,
         }
@@ -184,6 +198,7 @@ impl Error {
     pub fn says_what_is_published(&self) -> bool {
         match self {
             Self::Space { .. }
+            | Self::EarlierDay { .. }
             | Self::Guarded { .. }
             | Self::Unexpected { .. }
             | Self::Outgrown { .. }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use figdex_index::Date;
 use figdex_io::{Address, Layout};
 use figdex_opensearch::client::ClientSettings;
 use figdex_opensearch::{Division, PATIENCE, PublishOptions};
@@ -48,6 +49,8 @@ pub enum Command {
     Verify(VerifyFlags),
     /// Write an index back as a canonical dump
     Export(ExportFlags),
+    /// Write what differs between two indexes
+    Diff(DiffFlags),
 }
 
 /// Flags of `build`.
@@ -80,6 +83,12 @@ pub struct BuildFlags {
     /// Columns file that describes the format of the --enrich dumps
     #[arg(long, value_name = "FILE", requires = "enrich", conflicts_with = "enrich_format")]
     pub enrich_columns: Vec<PathBuf>,
+    /// File of other names, such as brands and former names, by which suggestions
+    /// find the instruments: the columns figi, shareClassFIGI, ID_ISIN, or exchCode
+    /// with ticker, and name, kind (brand, former, transliteration, short), from, to.
+    /// Names are added to those of the dumps. Repeat the flag for several files
+    #[arg(long, value_name = "FILE")]
+    pub names: Vec<PathBuf>,
     /// Name of the format of the inputs; an unknown name prints the list
     /// [default: recognised]
     #[arg(long, value_name = "NAME")]
@@ -90,7 +99,8 @@ pub struct BuildFlags {
     pub columns: Vec<PathBuf>,
     /// Table of exchanges (CSV with the columns mic and exchCode). It fills a missing
     /// MIC from the exchange code and vice versa, where they correspond one to one. Its
-    /// column name, if there is one, names the exchanges for people
+    /// columns name and country, if there are any, say the names of exchanges for people,
+    /// and their countries, by which the best listing of a security is chosen
     #[arg(long, value_name = "FILE")]
     pub exchanges: Option<PathBuf>,
     /// Folder of lists of values to allow in addition to those in the data, such as
@@ -141,6 +151,19 @@ pub struct BuildFlags {
     /// Number of previous generations to keep for `rollback`
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub keep: usize,
+    /// Day that the dumps describe, such as 2026-11-20. It may not be before that of the
+    /// published generation [default: the day of the build, in UTC]
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    pub date: Option<Date>,
+    /// Keep the changes from the published generation to the new one, in a file of the
+    /// folder changes/ of the index, and remove such files when they are older than
+    /// this, such as 90d. A server with --changes answers from them
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    pub keep_changes: Option<Duration>,
+    /// Command that the shell runs once the new index is published, with what was
+    /// published in variables whose names begin with FIGDEX_PUBLISHED_
+    #[arg(long, value_name = "COMMAND")]
+    pub after_publish: Option<String>,
     /// Build even if the disk seems too small
     #[arg(long)]
     pub skip_space_check: bool,
@@ -267,6 +290,21 @@ pub struct StorageFlags {
     /// and the other variables of Amazon, or the role of the machine]
     #[arg(long, value_name = "FILE", env = "FIGDEX_STORAGE_KEYS_FILE")]
     pub storage_keys_file: Option<PathBuf>,
+}
+
+/// Reads a day of the form YYYY-MM-DD.
+fn day(text: &str) -> Result<Date, String> {
+    Date::parse(text).map_err(|error| format!("{error}, such as 2026-11-20"))
+}
+
+/// Reads a number of days, such as `90d`.
+fn days(text: &str) -> Result<Duration, String> {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let count: Option<u16> = text.strip_suffix('d').and_then(|count| count.parse().ok());
+    match count {
+        Some(count @ 1..) => Ok(DAY * u32::from(count)),
+        _ => Err("a number of days is expected, such as 90d".to_owned()),
+    }
 }
 
 /// Reads an address of an index, as [`supported_address`].
@@ -414,10 +452,38 @@ pub struct ExportFlags {
     /// Also write the lists of allowed values into this folder, for `build --values`
     #[arg(long, value_name = "DIR")]
     pub values: Option<PathBuf>,
+    /// Also write the token of the exported generation to this file: GET /changes says
+    /// what has changed since. It is written after the file of --out, which is then whole
+    #[arg(long, value_name = "FILE", requires = "out")]
+    pub token: Option<PathBuf>,
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,
 }
+
+/// Flags of `diff`.
+#[derive(Args)]
+#[command(after_help = DIFF_EXAMPLES)]
+pub struct DiffFlags {
+    /// Folder of the index as it was, or of one of its generations
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// Folder of the index as it is, or of one of its generations
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// File to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Layout of the rows: the columns of an export, after _change_type,
+    /// _commit_version, _commit_timestamp and _cosmetic
+    #[arg(long, default_value = "csv")]
+    pub format: Layout,
+}
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest diff yesterday today --out changes.csv
+  figdex-ingest diff index/generation-000006 index --format jsonl";
 
 const EXAMPLES: &str = "\
 Examples:

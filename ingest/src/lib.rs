@@ -38,7 +38,8 @@ pub use crate::report::conflicts::{Conflict, InputValue, Sample};
 pub use crate::report::less_filled::LessFilled;
 pub use crate::report::wrong_answers::WrongAnswers;
 pub use crate::report::{
-    Counts, EnrichCounts, EnrichReport, InputReport, Outcome, Published, Report, RowPlace, Tally,
+    ChangesReport, Counts, EnrichCounts, EnrichReport, InputReport, Outcome, Published, Report,
+    RowPlace, Tally,
 };
 pub use crate::row::Column;
 pub use crate::source::{Input, RECORD_BYTES_MAX};

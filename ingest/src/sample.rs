@@ -18,8 +18,11 @@ const WELL_KNOWN: &[u8] = include_bytes!("../sample/well-known.csv");
 /// The names of the exchanges of the sample, in our own words.
 const EXCHANGES: &[u8] = include_bytes!("../sample/exchanges.csv");
 
+/// Other names of the well-known instruments.
+const NAMES: &[u8] = include_bytes!("../sample/names.csv");
+
 /// The names of the sample's inputs. A server recognises the sample by them.
-const INPUTS: [&str; 2] = ["generated sample", "well-known instruments"];
+const INPUTS: [&str; 3] = ["generated sample", "well-known instruments", "names of the sample"];
 
 /// The generated part. Its FIGIs have a separate prefix, so that none can be mistaken for an issued
 /// one.
@@ -40,6 +43,7 @@ pub fn build(index: &Path) -> Result<Report> {
     let sample = Build {
         format: Some(Format::canonical()),
         max_rejects: MaxRejects::NONE,
+        names: vec![Input::Memory(INPUTS[2], NAMES.into())],
         exchanges: Some(Input::Memory("exchanges of the sample", EXCHANGES.into())),
         ..Build::new(inputs, index)
     };

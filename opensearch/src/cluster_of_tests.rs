@@ -22,7 +22,7 @@ pub(crate) const NAME: &str = "name";
 pub(crate) const INDEX: &str = "name-000001";
 
 /// A status and a body for each request.
-type Answering = Box<dyn FnMut() -> (u16, String) + Send>;
+type Answering = Box<dyn FnMut(&Request<'_>) -> (u16, String) + Send>;
 
 /// The number of requests that a cluster got, and its answers by the last part of their paths.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Wire for Arc<Mutex<Exchanged>> {
         exchanged.requests += 1;
         let end = request.path.last().copied().unwrap_or_default();
         let (status, body) = match exchanged.answers.get_mut(end) {
-            Some(answer) => answer(),
+            Some(answer) => answer(request),
             None => (404, json!({"error": {"type": "absent", "reason": end}}).to_string()),
         };
         Box::pin(ready(match body.len() > request.answer_bytes_max {
@@ -56,11 +56,15 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// One with a single instrument.
     pub(crate) fn of_one_instrument() -> Self {
+        let figi = Figi::parse("BBG000BLNNH6").unwrap();
+        Self::of(Instrument { ticker: Some("IBM".to_owned()), ..Instrument::new(figi) })
+    }
+
+    /// One with this instrument.
+    pub(crate) fn of(instrument: Instrument) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
-        let figi = Figi::parse("BBG000BLNNH6").unwrap();
-        let ticker = Some("IBM".to_owned());
-        builder.add(Instrument { ticker, ..Instrument::new(figi) }).unwrap();
+        builder.add(instrument).unwrap();
         builder.publish(Vec::new()).unwrap();
         let exchanged = Arc::new(Mutex::new(Exchanged::default()));
         let cluster = Self { exchanged, folder };
@@ -81,9 +85,25 @@ impl Cluster {
     pub(crate) fn answer_with(
         &self,
         end: &'static str,
-        answer: impl FnMut() -> (u16, String) + Send + 'static,
+        mut answer: impl FnMut() -> (u16, String) + Send + 'static,
     ) {
-        self.exchanged.lock().answers.insert(end, Box::new(answer));
+        self.exchanged.lock().answers.insert(end, Box::new(move |_| answer()));
+    }
+
+    /// Answers searches of several questions with what a function returns for the questions.
+    #[cfg(feature = "http")]
+    pub(crate) fn answer_several(
+        &self,
+        mut answers: impl FnMut(&[Value]) -> Vec<Value> + Send + 'static,
+    ) {
+        let answer = move |request: &Request<'_>| {
+            let (_, body) = request.body.as_ref().unwrap();
+            let lines = str::from_utf8(body).unwrap().lines().skip(1).step_by(2);
+            let questions: Vec<Value> =
+                lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+            (200, json!({"responses": answers(&questions)}).to_string())
+        };
+        self.exchanged.lock().answers.insert("_msearch", Box::new(answer));
     }
 
     /// The number of requests until now.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::error::{Error, Result};
 
 /// The number of the document format. This version writes and reads only this one.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The most bytes of the description of an index. It has the manifest with its values, and 65,535
 /// importances, which take 0.7 MB.
@@ -31,10 +31,12 @@ pub(crate) mod field {
     pub(crate) const KEYS: &str = "keys";
     pub(crate) const WORDS: &str = "words";
     pub(crate) const ELSEWHERE: &str = "elsewhere";
+    pub(crate) const NAMES: &str = "names";
     pub(crate) const BEGINNINGS: &str = "beginnings";
     pub(crate) const RANK: &str = "rank";
     pub(crate) const IMPORTANCE: &str = "importance";
     pub(crate) const SCORE: &str = "score";
+    pub(crate) const BEST_LISTING: &str = "best";
     pub(crate) const LEVEL: &str = "level";
     pub(crate) const UNLISTED: &str = "unlisted";
     pub(crate) const INSTRUMENT: &str = "instrument";
@@ -101,10 +103,12 @@ pub(crate) fn create(about: &About, division: Division, filling: &str) -> Value 
         field::KEYS: listed,
         field::WORDS: listed,
         field::ELSEWHERE: listed,
+        field::NAMES: listed,
         field::BEGINNINGS: listed,
         field::RANK: {"type": "long"},
         field::IMPORTANCE: &compared,
         field::SCORE: &compared,
+        field::BEST_LISTING: {"type": "boolean", "doc_values": false},
         field::LEVEL: exact,
         field::UNLISTED: {"type": "boolean", "doc_values": false},
         field::INSTRUMENT: {"type": "binary", "store": true},
@@ -147,6 +151,7 @@ pub(crate) fn add_lines(out: &mut Vec<u8>, instrument: &Instrument, document: &D
         field::KEYS: document.keys,
         field::WORDS: document.words,
         field::ELSEWHERE: document.elsewhere,
+        field::NAMES: document.names,
         field::BEGINNINGS: document.beginnings,
         field::RANK: document.rank,
         field::IMPORTANCE: document.importance,
@@ -170,10 +175,66 @@ pub(crate) fn add_lines(out: &mut Vec<u8>, instrument: &Instrument, document: &D
             body[property.name()] = bounded_term(value).into();
         }
     }
+    if document.is_best_listing {
+        body[field::BEST_LISTING] = true.into();
+    }
     if instrument.is_unlisted_equity() {
         body[field::UNLISTED] = true.into();
     }
     let mut line = String::new();
     let _ = write!(line, "{{\"create\":{{\"_id\":\"{figi}\"}}}}\n{body}\n");
     out.extend_from_slice(line.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::{BuildOptions, Builder, Figi, NameKind, OtherName};
+
+    use super::*;
+
+    /// contract 16.16: other names are in a field apart, which searches do not ask, and forms
+    /// are keys; a mapping that is strict has each field of a document.
+    #[test]
+    fn a_document_has_its_names_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
+        let name = |text: &str| OtherName {
+            text: text.to_owned(),
+            kind: NameKind::Brand,
+            from: None,
+            to: None,
+        };
+        let instrument = Instrument {
+            name: Some("ALPHABET INC-CL A".into()),
+            names: vec![name("Google Search"), name("トヨタ自動車")],
+            ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
+        };
+        builder.add(instrument).unwrap();
+        builder.publish(Vec::new()).unwrap();
+        let catalogue = Catalogue::open(folder.path()).unwrap();
+        let mut lines = Vec::new();
+        let each = |instrument: &Instrument, document: Document| {
+            add_lines(&mut lines, instrument, &document);
+            Ok::<_, figdex_index::Error>(())
+        };
+        catalogue.documents(each).unwrap();
+        let lines = String::from_utf8(lines).unwrap();
+        let document: Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
+        let texts = |field: &str| -> Vec<String> {
+            serde_json::from_value(document[field].clone()).unwrap()
+        };
+        assert_eq!(texts(field::NAMES), ["google", "search", "トヨタ自動車", "自動車"]);
+        assert_eq!(texts(field::WORDS), ["a", "alphabet", "cl", "inc", "inccl"]);
+        assert_eq!(texts(field::ELSEWHERE), [""; 0]);
+        let keys = texts(field::KEYS);
+        for key in ["252:googlesearch", "252:alphabet/a", "252:トヨタ", "253:alphabet"] {
+            assert!(keys.iter().any(|one| one == key), "{key} {keys:?}");
+        }
+        assert!(texts(field::BEGINNINGS).iter().any(|one| one == "goo"));
+        let about = About::of(&catalogue, 1).unwrap();
+        let index = create(&about, Division { shards: 1, replicas: 0 }, "filling");
+        let fields = index["mappings"]["properties"].as_object().unwrap();
+        let of_document = document.as_object().unwrap().keys();
+        assert!(of_document.clone().all(|field| fields.contains_key(field)), "{lines}");
+    }
 }

@@ -111,7 +111,7 @@ const ROWS: HeaderName = HeaderName::from_static("figdex-rows");
 const RETRY_AFTER: &str = "1";
 
 /// An error of a route outside of the contract: a line of the table, or a text of that route. The
-/// text is answered as JSON (contract 16.3, 16.6, 17.9).
+/// text is answered as JSON (contract 16.3, 16.6, 17.9, 19.9).
 #[derive(Debug)]
 pub(crate) enum OpenError {
     /// A line of the table.
@@ -120,8 +120,19 @@ pub(crate) enum OpenError {
     Invalid(Cow<'static, str>),
     /// The request asks for something that does not exist: a 404.
     NotFound(&'static str),
-    /// The request asks for more than is allowed in one request: a 413.
-    TooLarge(String),
+    /// The settings keep the answer from this caller: a 403.
+    Forbidden(&'static str),
+    /// The form that the request accepts cannot hold the answer: a 406.
+    NotAcceptable(String),
+    /// The answer existed once: a 410.
+    Gone(String),
+    /// The request is a list with more jobs than are allowed in one request: a 413.
+    TooLarge {
+        /// The text for people.
+        text: String,
+        /// The jobs that a list may have.
+        jobs_per_list: usize,
+    },
 }
 
 impl OpenError {
@@ -142,7 +153,10 @@ impl OpenError {
             Self::Line(error) => Err(error),
             Self::Invalid(text) => Ok((StatusCode::BAD_REQUEST, text)),
             Self::NotFound(text) => Ok((StatusCode::NOT_FOUND, text.into())),
-            Self::TooLarge(text) => Ok((StatusCode::PAYLOAD_TOO_LARGE, text.into())),
+            Self::Forbidden(text) => Ok((StatusCode::FORBIDDEN, text.into())),
+            Self::NotAcceptable(text) => Ok((StatusCode::NOT_ACCEPTABLE, text.into())),
+            Self::Gone(text) => Ok((StatusCode::GONE, text.into())),
+            Self::TooLarge { text, .. } => Ok((StatusCode::PAYLOAD_TOO_LARGE, text.into())),
         }
     }
 }

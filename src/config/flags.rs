@@ -62,8 +62,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = EXPLAIN_EXAMPLES)]
 pub struct ExplainFlags {
-    /// JSON file with a search or filter request, a mapping job or an array of mapping jobs; -
-    /// for standard input
+    /// JSON file with a search or filter request, a mapping job or an array of mapping jobs, or
+    /// with a text for /find; - for standard input
     #[arg(value_name = "QUESTION")]
     pub question: PathBuf,
     /// Folder of the index
@@ -184,7 +184,8 @@ Examples:
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   figdex explain query.json
-  echo '{\"query\": \"apple\", \"exchCode\": \"US\"}' | figdex explain -";
+  echo '{\"query\": \"apple\", \"exchCode\": \"US\"}' | figdex explain -
+  echo '\"apple dec 2025 200 call\"' | figdex explain -";
 
 const KEYS_EXAMPLES: &str = "\
 Examples:

@@ -11,6 +11,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Args, ValueEnum};
 use figdex_index::{Field, IdType, Policy, Property, Vocabulary};
 use figdex_ingest::flags::{ClusterFlags, address, supported_address};
+use figdex_ingest::table::HEADING_ROW_MAX;
 use figdex_io::{Address, Layout, escaped_path};
 
 use super::DEFAULT_INDEX;
@@ -56,9 +57,9 @@ pub struct MapFlags {
     #[arg(long = "where", value_name = "PROPERTY=VALUE", verbatim_doc_comment)]
     pub conditions: Vec<Condition>,
     /// When an identifier has several rows, keep those that fit: composite,
-    /// or a property with values in order of preference, as in
-    /// 'exchCode=US|LN'. Repeat the flag for further steps. Nothing is chosen
-    /// that no step asks for
+    /// home (the composite in the country of the ISIN), or a property with
+    /// values in order of preference, as in 'exchCode=US|LN'. Repeat the flag
+    /// for further steps. Nothing is chosen that no step asks for
     #[arg(long, value_name = "STEP", value_parser = step, verbatim_doc_comment)]
     pub prefer: Vec<String>,
     /// Fields of the row that is found: figi, name, ticker, exchCode,
@@ -87,6 +88,15 @@ pub struct MapFlags {
         verbatim_doc_comment
     )]
     pub many: Many,
+    /// Add a column idType: the type as which the identifier of each row was
+    /// read, several joined by |
+    #[arg(long, verbatim_doc_comment)]
+    pub add_type: bool,
+    /// Add a column candidates: for a name that is not resolved, the FIGIs of
+    /// up to five securities that it may mean, joined by |. Nothing is
+    /// resolved by them
+    #[arg(long, verbatim_doc_comment)]
+    pub names_as_candidates: bool,
     /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -120,6 +130,15 @@ pub struct MapFlags {
     /// [default: recognised]
     #[arg(long, value_name = "CHARACTER", verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
+    /// Row of FILE with the headings of its columns, from 1, where they are
+    /// not found; the rows above it are copied
+    #[arg(
+        long,
+        value_name = "ROW",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(HEADING_ROW_MAX)),
+        verbatim_doc_comment
+    )]
+    pub heading: Option<u32>,
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,

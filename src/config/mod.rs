@@ -120,6 +120,8 @@ pub struct Settings {
     pub strict_contract: bool,
     /// Whether `/instruments/{figi}` leaves out the identifiers.
     pub hide_identifiers: bool,
+    /// Whether `/changes` is answered.
+    pub changes: bool,
     /// The origins whose web pages may call.
     pub cors: Cors,
     /// The server's address for its clients, without a slash at the end. `None` when it is unknown;
@@ -202,6 +204,7 @@ impl Default for Settings {
             unknown_enum: UnknownEnum::default(),
             strict_contract: false,
             hide_identifiers: false,
+            changes: false,
             cors: Cors::default(),
             public_url: None,
             trust_proxy: false,
@@ -328,6 +331,13 @@ impl Config {
             }
         }
 
+        if settings.changes && matches!(self.index, Some(Address::Cluster(_))) {
+            faults.push(
+                "changes: an index in a cluster has no changes; they are in the folder of an index, \
+                 and in object storage"
+                    .to_owned(),
+            );
+        }
         match (&self.index, &self.cache) {
             (Some(Address::Storage(address)), None) => faults.push(format!(
                 "index: {address} is copied into a folder of this machine, which is served: name \
@@ -419,7 +429,7 @@ impl ServerFlags {
 fn rates_by_key(rates: &mut Rates) -> Vec<(String, &mut Option<Rate>)> {
     let mut by_key = Vec::new();
     for line in rates.lines_mut() {
-        if line.span.is_of_address() {
+        if line.span.is_unversioned() {
             by_key.push((format!("limits.{}.rate", line.span.name()), &mut line.without_key));
         } else {
             let table = format!("limits.{}.{}", line.version.name(), line.span.name());

@@ -400,6 +400,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..ANSWERS
     },
     Setting {
+        name: "changes",
+        help: "Answer GET /changes: every instrument that changed since an earlier build, with all \
+               its columns. Needs an index whose builds keep their changes, and no \
+               `hide_identifiers`; with `keys` a request needs a key",
+        set: |config, text| put(&mut config.settings.changes, values::truth(text)),
+        get: |config| Some(config.settings.changes.into()),
+        ..ANSWERS
+    },
+    Setting {
         name: "cors",
         takes: Takes::List("ORIGIN"),
         help: "Origins whose web pages may call this server, as `https://app.example.com`, or \

@@ -108,12 +108,8 @@ impl Engine {
                 };
                 turns.work(work).await
             }
-            Self::OpenSearch(index) => {
-                let id = request::id();
-                let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
-                let (rows, answer) = question.there(cluster).await?;
-                Ok(write(&question, FoundRows::Fetched(&rows), answer))
-            }
+            // In a box, or the future of every request would have room for it.
+            Self::OpenSearch(index) => Box::pin(asked_there(index, turns, question, write)).await,
         }
     }
 
@@ -146,31 +142,50 @@ impl Engine {
                 };
                 turns.work(work).await
             }
-            Self::OpenSearch(index) => {
-                let batch = Arc::new(batch);
-                let (reader, of) = (batch.clone(), index.clone());
-                let read = move |meter: &Meter| {
-                    let read = reader.read(&body, of.vocabulary(), meter)?;
-                    Ok(read.map(|(questions, rest)| (B::into_owned(questions), rest)))
-                };
-                let (mut questions, rest) = turns.work::<_, B::Error>(read).await?;
-                let id = request::id();
-                let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
-                let (rows, answers) = questions.there(cluster).await?;
-                let found = (rest, answers);
-                let write =
-                    move |meter: &Meter| Ok(batch.write(FoundRows::Fetched(&rows), &found, meter));
-                turns.work(write).await
-            }
+            Self::OpenSearch(index) => Box::pin(answered_there(index, turns, batch, body)).await,
         }
     }
+}
+
+async fn asked_there<Q: Ask, T>(
+    index: Arc<Generation>,
+    turns: Turns<'_>,
+    mut question: Q,
+    write: impl Fn(&Q, FoundRows<'_>, Q::Answer) -> T,
+) -> Result<T, ApiError> {
+    let id = request::id();
+    let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
+    let (rows, answer) = question.there(cluster).await?;
+    Ok(write(&question, FoundRows::Fetched(&rows), answer))
+}
+
+async fn answered_there<B: Batch>(
+    index: Arc<Generation>,
+    turns: Turns<'_>,
+    batch: B,
+    body: impl Deref<Target = [u8]> + Send + 'static,
+) -> Result<Pieces, B::Error> {
+    let batch = Arc::new(batch);
+    let (reader, of) = (batch.clone(), index.clone());
+    let read = move |meter: &Meter| {
+        let read = reader.read(&body, of.vocabulary(), meter)?;
+        Ok(read.map(|(questions, rest)| (B::into_owned(questions), rest)))
+    };
+    let (mut questions, rest) = turns.work::<_, B::Error>(read).await?;
+    let id = request::id();
+    let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
+    let (rows, answers) = questions.there(cluster).await?;
+    let found = (rest, answers);
+    let write = move |meter: &Meter| Ok(batch.write(FoundRows::Fetched(&rows), &found, meter));
+    turns.work(write).await
 }
 
 /// The index could not be read, for example because a file was changed after it was opened. The
 /// error is logged.
 impl From<figdex_index::Error> for ApiError {
     fn from(error: figdex_index::Error) -> Self {
-        tracing::error!(%error, request_id = %request::id(), "the index could not be asked");
+        let error = figdex_index::chain(&error);
+        tracing::error!(error, request_id = %request::id(), "the index could not be asked");
         Self::Internal
     }
 }

@@ -2,6 +2,7 @@
 
 use std::mem::take;
 use std::slice;
+use std::sync::Arc;
 
 use figdex_index::{
     Catalogue, Meter, Policy, Question, ReadingLookups, Resolution, ResolveBounds, TakesMore,
@@ -16,6 +17,8 @@ pub(crate) struct ListQuestions<'a> {
     pub(crate) questions: Vec<Question<'a>>,
     pub(crate) policy: Policy,
     pub(crate) bounds: ResolveBounds,
+    /// Whether names that are not resolved have candidates (contract 17.15).
+    pub(crate) has_candidates: bool,
 }
 
 /// The error of a question that panicked.
@@ -24,9 +27,9 @@ const UNEXPECTED: &str = "there was an error while processing this job";
 impl<'a> ListQuestions<'a> {
     /// The same questions without a reference to the body.
     pub(crate) fn into_owned(self) -> ListQuestions<'static> {
-        let Self { questions, policy, bounds } = self;
+        let Self { questions, policy, bounds, has_candidates } = self;
         let questions = questions.into_iter().map(Question::into_owned).collect();
-        ListQuestions { questions, policy, bounds }
+        ListQuestions { questions, policy, bounds, has_candidates }
     }
 
     fn readings(&self) -> ReadingLookups<'_, 'a> {
@@ -38,11 +41,21 @@ impl Ask for ListQuestions<'_> {
     type Answer = Vec<Resolution>;
 
     fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Vec<Resolution>> {
-        let Self { questions, policy, bounds } = self;
+        let Self { questions, policy, bounds, has_candidates } = self;
         let resolve = |some: &[Question<'_>]| index.resolve(some, policy, *bounds, meter);
         // If answering all questions together panics, each question is answered by itself.
         if let Ok(resolved) = contained(|| resolve(questions)) {
-            return Ok(resolved.ok());
+            let Ok(mut resolved) = resolved else { return Ok(None) };
+            if *has_candidates {
+                let add = || index.add_candidates(questions, &mut resolved, meter);
+                // If a suggestion panics, the results are those without its candidates.
+                if let Ok(added) = contained(add)
+                    && added?.is_none()
+                {
+                    return Ok(None);
+                }
+            }
+            return Ok(Some(resolved));
         }
         let failed = Question::invalid(UNEXPECTED.to_owned());
         let alone = questions.iter().map(|question| {
@@ -56,14 +69,20 @@ impl Ask for ListQuestions<'_> {
     async fn there(&mut self, cluster: Cluster<'_>) -> FoundThere<Vec<Resolution>> {
         let Cluster { index, id, turns } = cluster;
         let (questions, policy) = (take(&mut self.questions), take(&mut self.policy));
-        let list = ListQuestions { questions, policy, bounds: self.bounds }.into_owned();
+        let Self { bounds, has_candidates, .. } = *self;
+        let list = ListQuestions { questions, policy, bounds, has_candidates }.into_owned();
+        let list = Arc::new(list);
         let mut located = index.fetch(&list.readings(), id).await?;
-        let of = index.clone();
+        let (of, asked) = (index.clone(), list.clone());
         let decide = move |meter: &Meter| {
-            let decided = of.decide(list.readings(), &located, meter);
+            let decided = of.decide(asked.readings(), &located, meter);
             Ok::<_, ApiError>(decided.ok().map(|next| (take(&mut located.rows), next)))
         };
-        let (rows, corrections) = turns.work(decide).await?;
-        Ok((rows, index.correct(corrections, id).await?))
+        let (mut rows, corrections) = turns.work(decide).await?;
+        let mut resolved = index.correct(corrections, id).await?;
+        if has_candidates {
+            index.add_candidates(&list.questions, (&mut rows, &mut resolved), id).await?;
+        }
+        Ok((rows, resolved))
     }
 }

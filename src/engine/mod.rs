@@ -7,6 +7,8 @@
 //! | file | task |
 //! |---|---|
 //! | `answer` | asks the engine, and writes the answer |
+//! | `changes` | the changes between two generations |
+//! | `find` | the question of `GET /find` |
 //! | `questions` | questions, each with the way to ask either engine |
 //! | `lookups`, `list` | questions that borrow from the body of a request |
 //! | `which` | the engine: an index on this machine, or one in a cluster |
@@ -14,6 +16,8 @@
 //! | `turn` | work that is done at once, or else in a turn |
 
 mod answer;
+mod changes;
+mod find;
 mod list;
 mod lookups;
 mod questions;
@@ -22,6 +26,8 @@ mod turn;
 mod which;
 
 pub(crate) use self::answer::{Batch, BatchRead};
+pub(crate) use self::changes::ChangesAsked;
+pub(crate) use self::find::{Find, FoundPage, TextReading};
 pub(crate) use self::list::ListQuestions;
 pub(crate) use self::lookups::{LookedUp, Lookups};
 pub(crate) use self::questions::{Example, OneInstrument, PageQuestion, Suggestions};

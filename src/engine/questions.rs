@@ -8,6 +8,7 @@ use figdex_index::{
 };
 
 use super::answer::{Ask, Cluster, FoundHere, FoundThere};
+use super::find::{TextReading, narrowed};
 use crate::callers::limits::PAGE_ROWS_MAX;
 
 /// A page of the rows that a search or a filter finds (contract 8, 10).
@@ -69,22 +70,37 @@ pub(crate) struct Suggestions {
     pub(crate) suggest: Suggest,
     /// The most suggestions.
     pub(crate) limit: usize,
+    /// The reading of the text, as soon as it is known.
+    read: Option<TextReading>,
     /// The work that was done at once. If it did not finish, the turn continues it.
-    pub(crate) begun: Begun,
+    begun: Begun,
+}
+
+impl Suggestions {
+    pub(crate) fn new(suggest: Suggest, limit: usize) -> Self {
+        Self { suggest, limit, read: None, begun: Begun::default() }
+    }
 }
 
 impl Ask for Suggestions {
-    type Answer = Vec<Suggestion>;
+    type Answer = (TextReading, Vec<Suggestion>);
 
-    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Vec<Suggestion>> {
-        Ok(index.suggest(&self.suggest, self.limit, &mut self.begun, meter)?)
+    fn here(&mut self, index: &Catalogue, meter: &Meter) -> FoundHere<Self::Answer> {
+        if self.read.is_none() {
+            self.read = index.read_typed(&self.suggest, meter)?;
+        }
+        let Some(read) = &self.read else { return Ok(None) };
+        let narrowed = read.is_some().then(|| narrowed(&self.suggest, read));
+        let asked = narrowed.as_ref().unwrap_or(&self.suggest);
+        let found = index.suggest(asked, self.limit, &mut self.begun, meter)?;
+        Ok(found.map(|found| (read.clone(), found)))
     }
 
-    async fn there(
-        &mut self,
-        Cluster { index, id, .. }: Cluster<'_>,
-    ) -> FoundThere<Vec<Suggestion>> {
-        Ok(index.suggest(&self.suggest, self.limit, id).await?)
+    async fn there(&mut self, Cluster { index, id, .. }: Cluster<'_>) -> FoundThere<Self::Answer> {
+        let read = index.read_typed(&self.suggest, id).await?;
+        let asked = narrowed(&self.suggest, &read);
+        let (rows, found) = index.suggest(&asked, self.limit, id).await?;
+        Ok((rows, (read, found)))
     }
 }
 

@@ -28,6 +28,13 @@ impl RowSource for FoundRows<'_> {
         }
     }
 
+    fn is_best_listing(&self, hit: Hit) -> bool {
+        match self {
+            Self::Here(index) => index.is_best_listing(hit),
+            Self::Fetched(rows) => rows.is_best_listing(hit),
+        }
+    }
+
     fn read_ahead(&self, hits: &[Hit]) {
         if let Self::Here(index) = self {
             index.read_ahead(hits);

@@ -14,7 +14,7 @@ use warp::http::{HeaderMap, Method};
 use super::body::{BodyStream, UnreadBody, boxed};
 use crate::callers::error::{ApiError, OpenError};
 use crate::callers::limits::standing::Standing;
-use crate::callers::limits::{Limiter, Span};
+use crate::callers::limits::{CANDIDATE_JOB_PRICE, CANDIDATE_JOBS_MAX, Limiter, Span};
 use crate::callers::version::Version;
 use crate::callers::{Caller, Peer};
 
@@ -75,40 +75,56 @@ impl Admitted {
     }
 }
 
-impl Admitted {
-    /// The number of jobs of a list that count as one request; `None` without rate limits.
-    pub(super) fn jobs_per_request(&self) -> Option<usize> {
-        self.limiter.as_ref().map(|_| self.jobs_max)
-    }
-
+/// The jobs that a list may have, and those that count as one request (contract 17.8, 17.15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JobsOfList {
     /// The most jobs of a list. No list may have more jobs than a whole window has room for.
-    pub(crate) fn jobs_per_list(&self) -> usize {
-        self.in_whole_window().map_or(self.list_jobs_max, |jobs| jobs.min(self.list_jobs_max))
-    }
+    pub(crate) per_list: usize,
+    /// The number of jobs that count as one request; `None` without rate limits.
+    pub(super) per_request: Option<usize>,
+}
 
-    /// The number of list jobs that a whole window has room for; `None` without such a window.
-    fn in_whole_window(&self) -> Option<usize> {
+impl Admitted {
+    /// The jobs of a list, with or without candidates for its names.
+    pub(crate) fn list_jobs(&self, has_candidates: bool) -> JobsOfList {
+        let (most, per_request) = match has_candidates {
+            true => {
+                let per_request = (self.jobs_max / CANDIDATE_JOB_PRICE).max(1);
+                (self.list_jobs_max.min(CANDIDATE_JOBS_MAX), per_request)
+            }
+            false => (self.list_jobs_max, self.jobs_max),
+        };
         let (version, span) = self.counted_by;
-        let requests = self.limiter.as_ref()?.whole_window(self.caller, version, span)?;
-        Some((requests as usize).saturating_mul(self.jobs_max))
+        let limiter = self.limiter.as_ref();
+        let window = limiter.and_then(|limiter| limiter.whole_window(self.caller, version, span));
+        let in_window = window.map(|requests| (requests as usize).saturating_mul(per_request));
+        JobsOfList {
+            per_list: in_window.map_or(most, |jobs| jobs.min(most)),
+            per_request: limiter.map(|_| per_request),
+        }
     }
 
-    /// Counts a list: one request for every `jobs_max` jobs. The first of these requests was
-    /// counted when the request was admitted (contract 17.8). Returns the state of the window if
-    /// the list counts as more than one request.
+    /// Counts a list: one request for every [`JobsOfList::per_request`] jobs. The first of these
+    /// requests was counted when the request was admitted (contract 17.8). Returns the state of the
+    /// window if the list counts as more than one request.
     ///
     /// # Errors
-    /// - [`OpenError::TooLarge`] when a whole window has no room for it.
+    /// - [`OpenError::TooLarge`] when it has too many jobs, or a whole window has no room for it.
     /// - [`ApiError::RateLimitReached`] when the window has no room for it now.
-    pub(crate) fn charge_list(&self, jobs: usize) -> Result<Option<Standing>, OpenError> {
-        let Some(limiter) = &self.limiter else { return Ok(None) };
-        let (version, span) = self.counted_by;
-        if let Some(fitting) = self.in_whole_window()
-            && jobs > fitting
-        {
-            return Err(too_many_jobs(jobs, fitting));
+    pub(crate) fn charge_list(
+        &self,
+        jobs: usize,
+        has_candidates: bool,
+    ) -> Result<Option<Standing>, OpenError> {
+        let JobsOfList { per_list, per_request } = self.list_jobs(has_candidates);
+        if jobs > per_list {
+            return Err(too_many_jobs(jobs, per_list));
         }
-        let requests = jobs.div_ceil(self.jobs_max);
+        let (Some(limiter), Some(per_request)) = (&self.limiter, per_request) else {
+            return Ok(None);
+        };
+        let (version, span) = self.counted_by;
+        let requests = jobs.div_ceil(per_request);
         let others = u32::try_from(requests.saturating_sub(1)).unwrap_or(u32::MAX);
         let now = Instant::now().into_std();
         limiter
@@ -119,9 +135,10 @@ impl Admitted {
 
 /// The error for a list with too many jobs. `jobs` gives their number.
 pub(crate) fn too_many_jobs(jobs: impl Display, fitting: usize) -> OpenError {
-    OpenError::TooLarge(format!(
+    let text = format!(
         "This request has {jobs} jobs; at most {fitting} are allowed. Send the list in parts."
-    ))
+    );
+    OpenError::TooLarge { text, jobs_per_list: fitting }
 }
 
 /// Extracts the head of a request. A request without a socket, as in tests, counts as one from this

@@ -8,18 +8,21 @@
 
 mod body;
 pub(crate) mod call;
+mod changes;
 mod media;
 pub(crate) mod reply;
 
 use std::panic::AssertUnwindSafe;
 
+use figdex_index::GenerationId;
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
-use warp::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use warp::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
 use self::body::{BodyStream, UnreadBody};
-use self::call::{Admitted, Call, Head, Incoming};
+use self::call::{Admitted, Call, Head, Incoming, JobsOfList};
+pub(crate) use self::changes::{ChangesPage, changes};
 use self::media::{accepts_json, form_of_answer, form_of_body, is_json};
 use crate::callers::Caller;
 use crate::callers::error::{ApiError, OpenError};
@@ -124,9 +127,15 @@ pub(crate) struct Listed {
     pub(crate) results: Pieces,
     /// The number of the generation that the answers come from.
     pub(crate) generation: u64,
+    /// The id of that generation.
+    pub(crate) token: GenerationId,
     /// The state of the tightest window that counted the list. `None` if the list counts as one
     /// request, or if no window counts it.
     pub(crate) counted: Option<Standing>,
+    /// The jobs that such a list may have.
+    pub(crate) jobs: JobsOfList,
+    /// The values of its steps that are outside the sets of their properties, for a header.
+    pub(crate) unknown_values: Option<HeaderValue>,
 }
 
 /// The forms of a list's body and of its answer.
@@ -139,10 +148,17 @@ pub(crate) struct Forms {
 /// The number of the generation that answered a list.
 const GENERATION: HeaderName = HeaderName::from_static("figdex-generation");
 
+/// The token of the generation that answered a list, or up to which the changes of a last page go
+/// (contract 19.2).
+const TOKEN: HeaderName = HeaderName::from_static("figdex-token");
+
 /// The number of jobs that a list may have, and the number that counts as one request (contract
 /// 17.8).
 const JOBS_PER_LIST: HeaderName = HeaderName::from_static("figdex-jobs-per-list");
 const JOBS_PER_REQUEST: HeaderName = HeaderName::from_static("figdex-jobs-per-request");
+
+/// The values of the steps that are outside the sets of their properties (contract 17.17).
+const UNKNOWN_VALUES: HeaderName = HeaderName::from_static("figdex-unknown-values");
 
 /// Passes a list on to its endpoint. The checks are those of a mapping request of v3, but more
 /// media types are allowed. The answer has the form that the caller accepts. Errors without a line
@@ -182,29 +198,39 @@ async fn list_answer(
         Err(error) => return Err(error),
     };
     let caller = call.admitted.caller;
-    let (per_list, per_request) = (call.admitted.jobs_per_list(), call.admitted.jobs_per_request());
+    let per_list = call.admitted.list_jobs(false).per_list;
     let form = form_of_body(&head.headers).unwrap_or(Form::Json);
     let answer = form_of_answer(&head.headers, form).unwrap_or(form);
     let answered = match endpoint(call, Forms { body: form, answer }).await {
-        Ok(Listed { results, generation, counted: of_all }) => {
+        Ok(Listed { results, generation, token, counted: of_all, jobs, unknown_values }) => {
             *counted = of_all.or(*counted);
             let media_type = reply::media_type(answer);
             let reply = reply::packable(state, caller, &head.headers, results, media_type).await;
-            reply.map(|reply| (reply, generation)).map_err(OpenError::Line)
+            reply
+                .map(|reply| (reply, (generation, token), jobs, unknown_values))
+                .map_err(OpenError::Line)
         }
         Err(error) => Err(error),
     };
     match answered {
-        Ok((mut reply, generation)) => {
+        Ok((mut reply, (generation, token), jobs, unknown_values)) => {
             let headers = reply.headers_mut();
             headers.insert(GENERATION, generation.into());
-            headers.insert(JOBS_PER_LIST, per_list.into());
-            if let Some(jobs) = per_request {
+            headers.insert(TOKEN, header_of(&token));
+            headers.insert(JOBS_PER_LIST, jobs.per_list.into());
+            if let Some(jobs) = jobs.per_request {
                 headers.insert(JOBS_PER_REQUEST, jobs.into());
+            }
+            if let Some(values) = unknown_values {
+                headers.insert(UNKNOWN_VALUES, values);
             }
             Ok(reply)
         }
         Err(error) => {
+            let per_list = match &error {
+                OpenError::TooLarge { jobs_per_list, .. } => *jobs_per_list,
+                _ => per_list,
+            };
             let (status, text) = error.json()?;
             let mut reply = reply::json(state, caller, &head.headers, wire::error(&text)).await?;
             *reply.status_mut() = status;
@@ -214,6 +240,11 @@ async fn list_answer(
             Ok(reply)
         }
     }
+}
+
+/// A header with a text that a program made: digits and letters.
+fn header_of(text: &impl ToString) -> HeaderValue {
+    HeaderValue::try_from(text.to_string()).expect("digits and letters are a header")
 }
 
 /// The 415 for a list: names the types that its body may have.

@@ -12,6 +12,7 @@ pub(crate) mod metrics;
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -120,6 +121,8 @@ impl Observed {
         self,
         answer: impl Future<Output = Response<B>>,
     ) -> Response<B> {
+        // Pinned here, because the futures around it would copy it.
+        let answer = pin!(answer);
         let answer = async {
             AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_panic| {
                 tracing::error!(request_id = %request::id(), "a request made its handler panic");

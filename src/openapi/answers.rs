@@ -134,6 +134,10 @@ struct ResolveResult {
     /// The number of rows that the last step left.
     #[schema(required = false)]
     matches: u64,
+    /// The reason why a text that is written like a name is ambiguous, although it was found as a
+    /// ticker.
+    #[schema(required = false)]
+    reason: String,
     /// The reason why the job is invalid.
     #[schema(required = false)]
     error: String,
@@ -147,6 +151,10 @@ struct ResolveResult {
     /// The row that is meant, or candidates, with the fields that were asked for.
     #[schema(required = false)]
     data: Vec<ResolveRow>,
+    /// Securities that a name may mean which is not resolved: one row each, the likeliest first,
+    /// with the fields that were asked for and `figi`. Present when candidates were asked for.
+    #[schema(required = false, max_items = 5)]
+    candidates: Vec<ResolveRow>,
 }
 
 struct ResolveRow;
@@ -186,6 +194,9 @@ struct ResolveFault {
 /// Suggestions for a text.
 #[derive(ToSchema)]
 struct SuggestResponse {
+    /// The reading of the text, if words of it narrow the question.
+    #[schema(required = false)]
+    reading: FindReading,
     data: Vec<SuggestRow>,
     /// The text has a wrong check digit, and no instrument carries it.
     #[schema(required = false)]
@@ -197,6 +208,7 @@ struct SuggestResponse {
 
 /// An instrument that may be meant.
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 struct SuggestRow {
     #[serde(flatten)]
     row: FigiResult,
@@ -204,6 +216,87 @@ struct SuggestRow {
     listings: u64,
     /// The parts of the row that matched: ticker, name, identifier, description, or a guess.
     matched: Vec<String>,
+    /// The other name or alias that fits the text better than the name of the row.
+    #[schema(required = false)]
+    matched_name: SuggestMatchedName,
+}
+
+/// A name by which people know a security, besides that of its rows.
+#[derive(ToSchema)]
+struct SuggestMatchedName {
+    /// brand, former, transliteration, short, or alias.
+    #[schema(example = "former")]
+    kind: String,
+    /// The name.
+    #[schema(example = "FACEBOOK INC")]
+    name: String,
+}
+
+/// The securities that a text means, and the rows that a search for it finds.
+#[derive(ToSchema)]
+struct FindResponse {
+    /// The reading of the text, if words of it narrow the question.
+    #[schema(required = false)]
+    reading: FindReading,
+    /// The securities: on the first page the suggestions for the text, then those of `data`.
+    securities: Vec<FindSecurity>,
+    /// The rows that a search for the text, as it was read, finds.
+    data: Vec<FigiResult>,
+    /// The cursor of the next page: the `start` of the next request.
+    #[schema(required = false)]
+    next: String,
+    /// The text has a wrong check digit, and no instrument carries it.
+    #[schema(required = false)]
+    finding: String,
+    /// The text with the right check digit.
+    #[schema(required = false, example = "US4592001014")]
+    correction: String,
+}
+
+/// A security that may be meant, by the row that represents it.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct FindSecurity {
+    #[serde(flatten)]
+    row: SuggestRow,
+    /// Whether it was guessed: no row of it is known to hold the words as typed.
+    is_guess: bool,
+}
+
+/// The reading of a text: the words to search for, and the words that narrow the question.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct FindReading {
+    /// The words to search for.
+    #[schema(example = "apple")]
+    query: String,
+    chips: Vec<FindChip>,
+    /// Words that nothing fits together with the others, and that are left out.
+    #[schema(required = false)]
+    left_out: Vec<String>,
+    /// The filters of the request and those of the chips together, as a body of a search has them.
+    #[schema(value_type = Object)]
+    filters: (),
+}
+
+/// Words of a text that narrow the question.
+#[derive(ToSchema)]
+struct FindChip {
+    /// The words as typed.
+    #[schema(example = "xetra")]
+    text: String,
+    /// The property that a row must have.
+    #[schema(example = "exchCode")]
+    property: String,
+    /// The values of the property, one of which a row must have.
+    #[schema(required = false)]
+    values: Vec<String>,
+    /// The interval in which the property must lie: two numbers, or two dates.
+    #[schema(required = false, value_type = Vec<Object>)]
+    interval: (),
+    /// The text without these words: asking for it removes the chip.
+    #[schema(example = "apple")]
+    without: String,
 }
 
 /// Instruments in numbers.
@@ -251,4 +344,5 @@ pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<ResolveFault>();
     schemas.add::<SuggestResponse>();
     schemas.add::<FacetsResponse>();
+    schemas.add::<FindResponse>();
 }

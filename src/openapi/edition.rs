@@ -62,7 +62,7 @@ pub(super) fn apply(
         several(schemas, version, vocabulary);
     }
     if !version.has_unique_ids() {
-        for row in ["FigiResult", "SuggestRow"] {
+        for row in ["FigiResult", "SuggestRow", "FindSecurity"] {
             without(&mut schemas[row], "uniqueID");
             without(&mut schemas[row], "uniqueIDFutOpt");
         }
@@ -89,6 +89,7 @@ pub(super) fn apply(
         (has_others, "Resolve"),
         (has_others, "Suggest"),
         (has_others, "Facet"),
+        (has_others, "Find"),
     ];
     for (_, name) in endpoints.into_iter().filter(|(has, _)| !has) {
         schemas.retain(|component, _| !component.starts_with(name));

@@ -3,6 +3,8 @@
 //! The operations have no operationId, as in the public service's document. Client generators then
 //! name them by path and method, so existing programs find the names that they use.
 
+mod changes;
+
 use figdex_index::{Attribute, Level, Property};
 use serde_json::{Value, json};
 use utoipa::openapi::example::Example;
@@ -39,6 +41,10 @@ pub(super) fn paths(version: Version, settings: &Settings) -> Paths {
         add("/resolve", HttpMethod::Post, resolve(settings));
         add("/suggest", HttpMethod::Get, suggest(settings));
         add("/facets", HttpMethod::Get, facets(settings));
+        add("/find", HttpMethod::Get, find(settings));
+        if settings.changes {
+            add("/changes", HttpMethod::Get, changes::operation(settings));
+        }
     }
     paths
 }
@@ -136,6 +142,9 @@ fn resolve(settings: &Settings) -> Operation {
     for (name, description) in LIST_HEADERS {
         results = results.header(name, header(Type::Integer, description));
     }
+    for (name, description) in [TOKEN, UNKNOWN_VALUES] {
+        results = results.header(name, header(Type::String, description));
+    }
     let (name, description) = JOBS_PER_LIST;
     let too_long = fault("The list, or its answer, is too large.")
         .header(name, header(Type::Integer, description));
@@ -170,30 +179,49 @@ const DATES: [&str; Attribute::DATES.len()] = ["2026-01-01..2026-12-31", "2030-0
 fn facets(settings: &Settings) -> Operation {
     let names = "That by which the instruments are counted, joined by commas: enum-like \
         properties, and level.";
-    let numbers = "Two numbers joined by two dots, of which one may be left out.";
-    let days = "Two dates joined by two dots, of which one may be left out.";
     let limit = "The most values of each property, 1 to 10000.";
-    let mut operation = OperationBuilder::new()
+    let operation = OperationBuilder::new()
         .description(Some(
             "Counts the instruments that a search or filter finds by the values of their \
              properties. Without query and filters, all instruments.",
         ))
         .parameter(parameter("properties", names, text(), "level,exchCode"))
         .parameter(parameter("limit", limit, number(), "100"))
-        .parameter(parameter("query", "Key words, at most 1,024 bytes.", text(), "ibm"))
-        .parameter(parameter(
-            "level",
-            "The place of an instrument in its family; may be repeated.",
-            ObjectBuilder::new().enum_values(Some(Level::ALL.map(Level::name))),
-            "composite",
-        ));
+        .parameter(parameter("query", "Key words, at most 1,024 bytes.", text(), "ibm"));
+    open(with_filters(operation), settings, "FacetsResponse", "The counts.")
+}
+
+fn find(settings: &Settings) -> Operation {
+    let query = "What is looked for, at most 1,024 bytes.";
+    let start = "The `next` of the page before; without it, the first page.";
+    let operation = OperationBuilder::new()
+        .description(Some(
+            "Finds what a person means by a text. The securities are the suggestions for the text \
+             and those of the rows; the rows are those that a search finds, 100 on a page, up to \
+             150 pages. Words such as `xetra` or `dec 2025` narrow the question.",
+        ))
+        .parameter(parameter("query", query, text(), "apple xetra").required(Required::True))
+        .parameter(parameter("start", start, text(), "").example(None));
+    open(with_filters(operation), settings, "FindResponse", "The securities, and a page of rows.")
+}
+
+/// Adds the filters of a search as parameters.
+fn with_filters(operation: OperationBuilder) -> OperationBuilder {
+    let numbers = "Two numbers joined by two dots, of which one may be left out.";
+    let days = "Two dates joined by two dots, of which one may be left out.";
+    let mut operation = operation.parameter(parameter(
+        "level",
+        "The place of an instrument in its family; may be repeated.",
+        ObjectBuilder::new().enum_values(Some(Level::ALL.map(Level::name))),
+        "composite",
+    ));
     for (number, example) in Attribute::NUMBERS.into_iter().zip(NUMBERS) {
         operation = operation.parameter(parameter(number.name(), numbers, text(), example));
     }
     for (date, example) in Attribute::DATES.into_iter().zip(DATES) {
         operation = operation.parameter(parameter(date.name(), days, text(), example));
     }
-    open(with_properties(operation), settings, "FacetsResponse", "The counts.")
+    with_properties(operation)
 }
 
 /// Adds the enum-like properties and `includeUnlistedEquities` as parameters.
@@ -342,6 +370,17 @@ fn header(kind: Type, description: &str) -> Header {
 }
 
 const JOBS_PER_LIST: (&str, &str) = ("figdex-jobs-per-list", "Jobs that a list may have.");
+
+const UNKNOWN_VALUES: (&str, &str) = (
+    "figdex-unknown-values",
+    "Values of the steps that are outside the sets of their properties: `exchCode=XX`. Absent when \
+     there are none.",
+);
+
+const TOKEN: (&str, &str) = (
+    "figdex-token",
+    "The token of the generation of the index that answered, from which /changes can go on.",
+);
 
 const LIST_HEADERS: [(&str, &str); 3] = [
     ("figdex-generation", "The number of the generation of the index that answered."),

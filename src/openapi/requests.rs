@@ -82,8 +82,8 @@ struct FilterRequest {
 struct ResolveRequest {
     /// Texts, each read by its form, and mapping jobs.
     jobs: Option<Vec<ResolveJob>>,
-    /// Steps that choose one of several rows: composite, or a property with values in the order of
-    /// preference.
+    /// Steps that choose one of several rows: composite, home, or a property with values in the
+    /// order of preference.
     #[schema(max_items = 16)]
     prefer: Option<Vec<String>>,
     /// Members of a row. Without it, those of a row of v3.
@@ -92,6 +92,9 @@ struct ResolveRequest {
     many: Option<String>,
     /// Whether to include equities that are not listed on an exchange, for all jobs.
     include_unlisted_equities: Option<bool>,
+    /// Whether names that are not resolved have candidates. Such a list has at most 100 jobs, and
+    /// each of them counts as ten.
+    candidates: Option<bool>,
     /// Columns of texts whose types are asked for; 10,000 texts together.
     #[schema(max_items = 64)]
     columns: Option<Vec<Vec<String>>>,

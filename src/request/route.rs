@@ -17,6 +17,8 @@ pub(crate) enum Route {
     Instrument,
     Suggest,
     Facets,
+    Find,
+    Changes,
     About,
     Resolve,
     /// A file of the page, and also `/`.
@@ -51,6 +53,8 @@ impl Route {
             Self::Instrument => "/instruments/{figi}",
             Self::Suggest => "/suggest",
             Self::Facets => "/facets",
+            Self::Find => "/find",
+            Self::Changes => "/changes",
             Self::About => "/about",
             Self::Resolve => "/resolve",
             Self::Page => "/page/{file}",

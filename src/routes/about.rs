@@ -17,7 +17,7 @@ use crate::wire::Identifiers;
 use crate::{gate, wire};
 
 /// The names of the inputs of the bundled sample, as a manifest has them.
-const SAMPLE: [&str; 2] = ["generated sample", "well-known instruments"];
+const SAMPLE: [&str; 3] = ["generated sample", "well-known instruments", "names of the sample"];
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!("about").and(head()).and(with(state)).then(handle).boxed()

@@ -1,8 +1,10 @@
 //! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
-//! (chapters 16 and 17). Routes that differ little share a file, such as search and filter.
+//! (chapters 16, 17 and 19). Routes that differ little share a file, such as search and filter.
 
 mod about;
+mod changes;
 mod facets;
+mod find;
 mod health;
 mod instruments;
 mod mapping;
@@ -64,6 +66,10 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(about::route(state.clone()))
         .unify()
         .or(facets::route(state.clone()))
+        .unify()
+        .or(find::route(state.clone()))
+        .unify()
+        .or(changes::route(state.clone()))
         .unify()
         .or(suggest::route(state))
         .unify()

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use figdex_index::{Meter, Recognised, Resolution, ResolveBounds, Vocabulary};
 use warp::Filter;
 use warp::filters::BoxedFilter;
+use warp::http::HeaderValue;
 use warp::reply::Response;
 
 use super::with;
@@ -29,12 +30,20 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let Call { admitted, body } = call;
         let body = body.read().await?;
         let (engine, shared, window) = (state.engine(), state.clone(), Arc::default());
-        let generation = engine.manifest().generation;
+        let (generation, token) = (engine.manifest().generation, engine.manifest().id);
         let turns = Turns::new(&state.pools().answers, admitted.caller);
         let counted = Arc::clone(&window);
+        let jobs = [false, true].map(|has_candidates| admitted.list_jobs(has_candidates));
         let list = ListBatch { parameters, forms, generation, admitted, counted, state: shared };
         let results = engine.answer(turns, list, body).await?;
-        Ok(Listed { results, generation, counted: window.get().copied().flatten() })
+        let (counted, has_candidates, unknown_values) = match window.get() {
+            Some(CountedList { standing, has_candidates, unknown_values }) => {
+                (*standing, *has_candidates, header_of(unknown_values))
+            }
+            None => (None, false, None),
+        };
+        let jobs = jobs[usize::from(has_candidates)];
+        Ok(Listed { results, generation, token, counted, jobs, unknown_values })
     })
     .await
 }
@@ -47,10 +56,41 @@ struct ListBatch {
     generation: u64,
     admitted: Admitted,
     /// Set once the list is counted, so that a turn, which reads the list again, does not count it
-    /// again. The window is given if the list counts as more than one request.
-    counted: Arc<OnceLock<Option<Standing>>>,
+    /// again.
+    counted: Arc<OnceLock<CountedList>>,
     /// The state, for the metrics and the memory budget for answers.
     state: Arc<State>,
+}
+
+/// A list that was counted, and what the headers of its answer say.
+struct CountedList {
+    /// The window, if the list counts as more than one request.
+    standing: Option<Standing>,
+    has_candidates: bool,
+    /// The values of the steps that are outside the sets of their properties.
+    unknown_values: Vec<String>,
+}
+
+/// The most bytes of values that a header names. Steps may have 4,096 bytes, three times as many
+/// when they are encoded, which is too long for some proxies.
+const UNKNOWN_VALUES_BYTES_MAX: usize = 1024;
+
+/// The header that names values, percent-encoded where a header cannot hold them; `None` for none.
+fn header_of(values: &[String]) -> Option<HeaderValue> {
+    let mut text = String::new();
+    for value in values {
+        let encoded = form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>();
+        let encoded = encoded.replacen("%3D", "=", 1);
+        let mark = if text.is_empty() { "" } else { ", " };
+        if text.len() + mark.len() + encoded.len() > UNKNOWN_VALUES_BYTES_MAX {
+            text.push_str(mark);
+            text.push_str("...");
+            break;
+        }
+        text.push_str(mark);
+        text.push_str(&encoded);
+    }
+    HeaderValue::try_from(text).ok().filter(|text| !text.is_empty())
 }
 
 /// Everything that the answer to a list depends on, except the results.
@@ -85,8 +125,8 @@ impl Batch for ListBatch {
         let list = match List::read(body, self.forms.body, &self.parameters, context) {
             Ok(list) => list,
             Err(ListError::Invalid(fault)) => return Err(OpenError::Invalid(fault)),
-            Err(ListError::TooManyJobs) => {
-                let fitting = self.admitted.jobs_per_list();
+            Err(ListError::TooManyJobs { has_candidates }) => {
+                let fitting = self.admitted.list_jobs(has_candidates).per_list;
                 return Err(too_many_jobs(format_args!("more than {jobs_max}"), fitting));
             }
             Err(ListError::TakesMore) => return Ok(None),
@@ -99,8 +139,11 @@ impl Batch for ListBatch {
         let has_jobs = jobs.is_some();
         let jobs = jobs.unwrap_or_default();
         if self.counted.get().is_none() {
+            let has_candidates = options.has_candidates;
+            let standing = self.admitted.charge_list(jobs.len(), has_candidates)?;
+            let unknown_values = options.unknown_values.clone();
             // Nobody else sets it meanwhile.
-            let _ = self.counted.set(self.admitted.charge_list(jobs.len())?);
+            let _ = self.counted.set(CountedList { standing, has_candidates, unknown_values });
         }
         let mut inputs = Vec::new();
         let questions = jobs.into_iter().map(|job| {
@@ -111,8 +154,9 @@ impl Batch for ListBatch {
         });
         let questions = questions.collect();
         let (policy, bounds) = (options.policy.clone(), bounds(&options));
+        let has_candidates = options.has_candidates;
         let outline = Outline { options, columns, has_jobs, inputs };
-        Ok(Some((ListQuestions { questions, policy, bounds }, outline)))
+        Ok(Some((ListQuestions { questions, policy, bounds, has_candidates }, outline)))
     }
 
     fn into_owned(questions: ListQuestions<'_>) -> ListQuestions<'static> {
@@ -127,7 +171,8 @@ impl Batch for ListBatch {
     ) -> Option<Pieces> {
         let Outline { options, columns, has_jobs, inputs } = outline;
         let jobs = resolutions.len();
-        let rows_found = resolutions.iter().map(|resolution| resolution.hits.len()).sum();
+        let rows_of = |one: &Resolution| one.hits.len() + one.candidates.len();
+        let rows_found = resolutions.iter().map(rows_of).sum();
         meter.require(RESULT_UNITS * jobs as u64 + ROW_UNITS * rows_found as u64).ok()?;
         request::add_rows(rows_found);
         let share = self.state.answers().share(self.admitted.caller);
@@ -141,7 +186,7 @@ impl Batch for ListBatch {
         }
         for (row, resolution) in resolutions.iter().enumerate() {
             // The rest of an answer is not written if the client has gone.
-            meter.charge(RESULT_UNITS + ROW_UNITS * resolution.hits.len() as u64).ok()?;
+            meter.charge(RESULT_UNITS + ROW_UNITS * rows_of(resolution) as u64).ok()?;
             if out.refused().is_some() {
                 return Some(out);
             }

@@ -1,9 +1,9 @@
 //! `GET /suggest`: guesses the securities that an unfinished text means (contract 16.1 to 16.4). It
-//! has a separate rate window, which `/facets` shares.
+//! has a separate rate window, which `/facets` and `/find` share.
 
 use std::sync::Arc;
 
-use figdex_index::{Begun, Fetched, RowSource, Suggestion, Vocabulary};
+use figdex_index::{Fetched, QuestionReading, RowSource, Suggestion, Vocabulary};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -31,19 +31,24 @@ async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
         let SuggestRequest { suggest, limit, is_impossible } = request;
         if is_impossible {
             let text = suggest.keywords.text();
-            return Ok(written((&Fetched::default(), engine.vocabulary()), text, &[]));
+            return Ok(written((&Fetched::default(), engine.vocabulary()), (text, None), &[]));
         }
         let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
-        let question = Suggestions { suggest, limit, begun: Begun::default() };
+        let question = Suggestions::new(suggest, limit);
         let asked = engine.ask(turns, question, move |question: &Suggestions, rows, found| {
-            written((&rows, of.vocabulary()), question.suggest.keywords.text(), &found)
+            let ((read, found), text) = (found, question.suggest.keywords.text());
+            written((&rows, of.vocabulary()), (text, read.as_deref()), &found)
         });
         Ok(asked.await?)
     })
     .await
 }
 
-fn written(rows: (&impl RowSource, &Vocabulary), text: &str, found: &[Suggestion]) -> Vec<u8> {
+fn written(
+    rows: (&impl RowSource, &Vocabulary),
+    text: (&str, Option<&QuestionReading>),
+    found: &[Suggestion],
+) -> Vec<u8> {
     request::add_rows(found.len());
     let mut out = Vec::new();
     wire::suggestions(&mut out, rows, text, found);

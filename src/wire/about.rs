@@ -22,6 +22,10 @@ pub(crate) fn about(
     )
     .expect("writing into memory does not fail");
     string(out, &manifest.built_at);
+    for (name, text) in [("date", manifest.date.to_string()), ("token", manifest.id.to_string())] {
+        write!(out, ",\"{name}\":").expect("writing into memory does not fail");
+        string(out, &text);
+    }
     out.extend_from_slice(b",\"sample\":");
     out.extend_from_slice(if is_sample { b"true" } else { b"false" });
     out.extend_from_slice(b",\"exchanges\":");

@@ -45,7 +45,7 @@ pub(crate) fn instrument(
     }
     for is_list in [false, true] {
         let all = Attribute::ALL.iter().filter(|one| !is_in_row(**one));
-        for attribute in all.filter(|one| (one.sort() == Sort::Texts) == is_list) {
+        for attribute in all.filter(|one| self::is_list(one.sort()) == is_list) {
             let value = instrument.value(*attribute);
             if value.is_some() || is_null_where_unknown(attribute.sort()) {
                 key(out, attribute.name());
@@ -67,6 +67,10 @@ fn is_in_row(attribute: Attribute) -> bool {
     attribute == Attribute::Metadata || of_every_row.any(|it| it.name() == attribute.name())
 }
 
+fn is_list(sort: Sort) -> bool {
+    matches!(sort, Sort::Texts | Sort::Names)
+}
+
 /// Whether an unknown value is null; else its member is left out. `listed` is null when the data do
 /// not say: such an instrument counts as listed (contract 6.9).
 fn is_null_where_unknown(sort: Sort) -> bool {
@@ -86,6 +90,8 @@ fn end_with(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
     figi_or_null(out, family.share_class_figi);
     out.extend_from_slice(b",\"composites\":");
     array(out, &family.composites, |out, branch| self::branch(out, rows, branch));
+    out.extend_from_slice(b",\"bestListing\":");
+    figi_or_null(out, family.best_listing.map(|hit| rows.figi(hit)));
     let truncated: &[u8] = if family.is_truncated { b"true" } else { b"false" };
     out.extend_from_slice(b",\"truncated\":");
     out.extend_from_slice(truncated);

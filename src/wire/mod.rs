@@ -8,8 +8,9 @@
 //! | 8 Search and filter | `search`, `search_result` |
 //! | 11 Paging | `cursor` |
 //! | 12 Answers and rows | `row` |
-//! | 16 Outside the contract | `suggest`, `facets`, `url_filters`, `instrument`, `about` |
+//! | 16 Outside the contract | `suggest`, `find`, `reading`, `facets`, `url_filters`, `instrument`, `about` |
 //! | 17 Lists | `list` |
+//! | 19 Changes | `changes` |
 //!
 //! `json` reads and writes the common parts of all shapes. `cell` writes the cells of CSV.
 //!
@@ -18,8 +19,10 @@
 
 mod about;
 pub(crate) mod cell;
+pub(crate) mod changes;
 mod cursor;
 pub(crate) mod facets;
+mod find;
 mod instrument;
 mod interval;
 mod job;
@@ -27,6 +30,7 @@ pub(crate) mod job_result;
 pub(crate) mod json;
 pub(crate) mod list;
 mod properties;
+mod reading;
 mod row;
 mod search;
 pub(crate) mod search_result;
@@ -38,6 +42,7 @@ use std::borrow::Cow;
 
 pub(crate) use self::about::about;
 pub(crate) use self::cursor::{Cursor, QueryDigest};
+pub(crate) use self::find::{FindAnswer, FindRequest, find};
 pub(crate) use self::instrument::{Identifiers, family, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::job_result::JobResult;

@@ -45,10 +45,8 @@ fn object(out: &mut Vec<u8>, version: Version, rows: &impl RowSource, result: &S
     match result {
         SearchResult::Error(fault) => message(out, "error", fault),
         SearchResult::Rows { hits, next, total } => {
-            rows.read_ahead(hits);
-            out.reserve(row::ROW_BYTES * hits.len());
             out.extend_from_slice(b"{\"data\":");
-            array(out, hits, |out, hit| row::write(out, version, rows.row(*hit)));
+            self::rows(out, version, rows, hits);
             if let Some(next) = next {
                 out.extend_from_slice(b",\"next\":");
                 string(out, next);
@@ -59,4 +57,11 @@ fn object(out: &mut Vec<u8>, version: Version, rows: &impl RowSource, result: &S
             out.push(b'}');
         }
     }
+}
+
+/// Writes the rows of a page.
+pub(super) fn rows(out: &mut Vec<u8>, version: Version, rows: &impl RowSource, hits: &[Hit]) {
+    rows.read_ahead(hits);
+    out.reserve(row::ROW_BYTES * hits.len());
+    array(out, hits, |out, hit| row::write(out, version, rows.row(*hit)));
 }

@@ -1,13 +1,15 @@
 //! The parameters of `GET /suggest` and its answer (contract 16.1 to 16.3). Each row has the
-//! members of a v3 row, and two more: `listings` and `matched`.
+//! members of a v3 row, and `listings`, `matched` and perhaps `matchedName`.
 
 use std::io::Write as _;
 
-use figdex_index::{Matched, RowSource, Suggest, Suggestion, Vocabulary, misspelling};
+use figdex_index::{
+    Matched, QuestionReading, RowSource, Suggest, Suggestion, Vocabulary, misspelling,
+};
 
 use super::json::{array, reopen, string};
 use super::url_filters::{UrlFilters, keywords, number_to, once};
-use super::{Fault, row};
+use super::{Fault, reading, row};
 use crate::callers::version::Version;
 use crate::config::UnknownEnum;
 
@@ -57,33 +59,59 @@ impl SuggestRequest {
 pub(crate) fn suggestions(
     out: &mut Vec<u8>,
     (rows, vocabulary): (&impl RowSource, &Vocabulary),
-    text: &str,
+    (text, read): (&str, Option<&QuestionReading>),
     found: &[Suggestion],
 ) {
     out.reserve((row::ROW_BYTES + 64) * found.len());
-    out.extend_from_slice(b"{\"data\":");
-    array(out, found, |out, suggestion| {
-        row::write(out, Version::V3, rows.row(suggestion.hit));
-        reopen(out);
-        write!(out, ",\"listings\":{},\"matched\":", suggestion.listings)
-            .expect("writing into memory does not fail");
-        let matched = names(suggestion.matched);
-        array(out, &matched, |out, name| string(out, name));
+    out.push(b'{');
+    if let Some(read) = read {
+        out.extend_from_slice(b"\"reading\":");
+        reading::write(out, read, vocabulary);
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"data\":");
+    array(out, found, |out, suggestion| security(out, rows, suggestion));
+    misspelled(out, vocabulary, text, found.iter());
+    out.push(b'}');
+}
+
+/// Writes the row that represents a security.
+pub(super) fn security(out: &mut Vec<u8>, rows: &impl RowSource, suggestion: &Suggestion) {
+    row::write(out, Version::V3, rows.row(suggestion.hit));
+    reopen(out);
+    write!(out, ",\"listings\":{},\"matched\":", suggestion.listings)
+        .expect("writing into memory does not fail");
+    array(out, &names(suggestion.matched), |out, name| string(out, name));
+    if let Some(name) = &suggestion.matched_name {
+        out.extend_from_slice(b",\"matchedName\":{\"kind\":");
+        string(out, name.kind_name());
+        out.extend_from_slice(b",\"name\":");
+        string(out, &name.text);
         out.push(b'}');
-    });
-    let is_found = found.iter().any(|suggestion| suggestion.matched.identifier);
+    }
+    out.push(b'}');
+}
+
+/// Writes the fault of a text with a wrong check digit, unless a row carries the text as an
+/// identifier.
+pub(super) fn misspelled<'a>(
+    out: &mut Vec<u8>,
+    vocabulary: &Vocabulary,
+    text: &str,
+    mut found: impl Iterator<Item = &'a Suggestion>,
+) {
+    let is_found = found.any(|suggestion| suggestion.matched.identifier);
     if !is_found && let Some(misspelling) = misspelling(text, vocabulary) {
         out.extend_from_slice(b",\"finding\":");
         string(out, &misspelling.finding);
         out.extend_from_slice(b",\"correction\":");
         string(out, &misspelling.correction);
     }
-    out.push(b'}');
 }
 
 /// The names of the ways in which a row matched.
 fn names(matched: Matched) -> Vec<&'static str> {
-    let Matched { ticker, name, identifier, description, guess } = matched;
+    let Matched { ticker, name, identifier, description, guess, exact: _ } = matched;
     let named = [
         (ticker, "ticker"),
         (name, "name"),

@@ -1,29 +1,31 @@
-//! The contents of a generation, `contents.json`: its manifest, and the pieces of each file. They
-//! may come from a stranger, and a server reads them while it answers. So they are bounded before
-//! they are parsed, the parser keeps numbers instead of names, and the manifest is parsed after the
-//! text was freed. Reading takes at most 64 MB, whatever the contents are.
+//! The contents of a generation, `contents.json`: its manifest, the pieces of each file, and the
+//! pieces of the change files that were published with it. They may come from a stranger, and a
+//! server reads them while it answers. So they are bounded before they are parsed, the parser keeps
+//! numbers instead of names, and the manifest is parsed after the text was freed. Reading takes at
+//! most 64 MB, whatever the contents are.
 
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use figdex_index::{FileEntry, FileName, MANIFEST_BYTES_MAX, Manifest, PartFolder};
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::ser::{SerializeMap as _, SerializeSeq as _, Serializer};
+use figdex_index::{FileEntry, FileName, GenerationId, MANIFEST_BYTES_MAX, Manifest, PartFolder};
+use serde::de::Deserializer;
+use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::layout::{LAYOUT, PIECE_BYTES, check_layout, damaged};
-use crate::names::{Checksum, GenerationName, Kind, PieceName};
+use crate::layout::{LAYOUT, LAYOUT_WITH_CHANGES, damaged, known_layout};
+use crate::names::{Checksum, GenerationName};
+use crate::pieces::{FileKey, PIECES_MAX, Piece, PieceLists, Written, bytes_of};
 use crate::store::Store;
 
 /// The most bytes of the contents: a terabyte has 65,536 pieces, of 125 bytes each.
-const CONTENTS_BYTES_MAX: u64 = 10 << 20;
+pub(crate) const CONTENTS_BYTES_MAX: u64 = 10 << 20;
 
-/// The most pieces and files of a generation. About as many pieces fit into the bytes above. So an
-/// error can give the number of pieces.
-const PIECES_MAX: usize = 80_000;
+/// The most files of a generation.
 const FILES_MAX: usize = 8 << 10;
+
+/// The most change files that are published with a generation: eleven years of a file each night.
+pub(crate) const CHANGE_FILES_MAX: usize = 4 << 10;
 
 /// The most bytes of a text in the contents, including its escapes. The longest text is the
 /// manifest.
@@ -39,19 +41,12 @@ pub(crate) struct Described {
     pieces: Vec<Piece>,
     /// The pieces of each file, in the order of the manifest.
     files: Vec<Range<usize>>,
-}
-
-/// A piece of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    /// The name of the piece, which contains its checksum.
-    pub(crate) name: PieceName,
-    /// Its size in bytes, at most 16 MiB.
-    pub(crate) bytes: u32,
+    /// The pieces of each change file, in ascending order of the ids.
+    changes: Vec<(GenerationId, Range<usize>)>,
 }
 
 impl Described {
-    /// All pieces, in the order of the files.
+    /// All pieces: in the order of the files, and then of the change files.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -60,6 +55,11 @@ impl Described {
     pub(crate) fn files(&self) -> impl Iterator<Item = (&FileEntry, &[Piece])> {
         let pieces = self.files.iter().map(|range| &self.pieces[range.clone()]);
         self.manifest.files().map(|(_, entry)| entry).zip(pieces)
+    }
+
+    /// The change files, each with the id of its generation and its pieces. Ids ascend.
+    pub(crate) fn changes(&self) -> impl ExactSizeIterator<Item = (GenerationId, &[Piece])> {
+        self.changes.iter().map(|(id, range)| (*id, &self.pieces[range.clone()]))
     }
 
     /// Reads the contents of a generation. If `expected` is given, they must have that checksum.
@@ -106,50 +106,61 @@ impl Described {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parsed {
-    #[serde(rename = "layout")]
-    _layout: u32,
+    layout: u32,
     manifest: String,
-    files: ParsedFiles,
+    files: PieceLists<NameInPart>,
+    #[serde(default, deserialize_with = "required")]
+    changes: Option<PieceLists<GenerationId>>,
 }
 
-#[derive(Default)]
-struct ParsedFiles {
-    pieces: Vec<Piece>,
-    files: Vec<(PartFolder, FileName, Range<usize>)>,
+/// Reads a member that may be missing, but is not `null`.
+fn required<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 impl Parsed {
     fn of(text: &[u8], place: &str) -> Result<Self> {
         let place = || place.to_owned();
-        check_layout(text, place)?;
-        check_shape(text).map_err(|what| Error::Damaged { place: place(), what })?;
-        serde_json::from_slice(text)
-            .map_err(|error| damaged(place, "the description of a generation", &error))
+        known_layout(text, LAYOUT_WITH_CHANGES, place)?;
+        let damaged_as = |what| Error::Damaged { place: place(), what };
+        check_shape(text).map_err(damaged_as)?;
+        let parsed: Self = serde_json::from_slice(text)
+            .map_err(|error| damaged(place, "the description of a generation", &error))?;
+        let has_changes = parsed.changes.as_ref().is_some_and(|lists| !lists.files.is_empty());
+        match layout_for(has_changes) == parsed.layout && has_changes == parsed.changes.is_some() {
+            true => Ok(parsed),
+            false => Err(damaged_as(format!(
+                "only layout {LAYOUT_WITH_CHANGES} has change files, and at least one"
+            ))),
+        }
     }
 
-    /// Compares the files with those of the manifest.
+    /// Compares the files with those of the manifest, and checks the change files.
     fn described(self, place: &str) -> Result<Described> {
-        let Self { manifest, files: ParsedFiles { pieces, mut files }, .. } = self;
+        let Self { manifest, files: PieceLists { mut pieces, mut files }, changes, .. } = self;
         let damaged = |what: String| Error::Damaged { place: place.to_owned(), what };
         let manifest = Manifest::of_text(&manifest, Path::new(place))?;
         // This is the order of the manifest.
-        files.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        files.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let mut found = files.into_iter();
         let mut ranges = Vec::new();
         for part in &manifest.parts {
             for file in &part.files {
                 let name = format!("{}/{}", part.folder, file.name);
                 let range = match found.next() {
-                    Some((folder, name, range)) if folder == part.folder && name == file.name => {
+                    Some((NameInPart(folder, name), range))
+                        if folder == part.folder && name == file.name =>
+                    {
                         range
                     }
-                    Some((folder, other, _)) => {
+                    Some((NameInPart(folder, other), _)) => {
                         return Err(damaged(format!("it has {folder}/{other} in place of {name}")));
                     }
                     None => return Err(damaged(format!("it does not have {name}"))),
                 };
-                let bytes: u64 =
-                    pieces[range.clone()].iter().map(|piece| u64::from(piece.bytes)).sum();
+                let bytes = bytes_of(&pieces[range.clone()]);
                 if bytes != file.bytes {
                     let what =
                         format!("{name} has {bytes} bytes, and {} in the manifest", file.bytes);
@@ -158,13 +169,44 @@ impl Parsed {
                 ranges.push(range);
             }
         }
-        match found.next() {
-            None => Ok(Described { manifest, pieces, files: ranges }),
-            Some((folder, name, _)) => {
-                Err(damaged(format!("it has {folder}/{name}, which the manifest does not have")))
-            }
+        if let Some((NameInPart(folder, name), _)) = found.next() {
+            let what = format!("it has {folder}/{name}, which the manifest does not have");
+            return Err(damaged(what));
         }
+        let changes = match changes {
+            Some(listed) => added(listed, &mut pieces).map_err(damaged)?,
+            // Contents of the first layout list none.
+            None => Vec::new(),
+        };
+        Ok(Described { manifest, pieces, files: ranges, changes })
     }
+}
+
+/// The layout of contents with or without change files.
+fn layout_for(has_changes: bool) -> u32 {
+    if has_changes { LAYOUT_WITH_CHANGES } else { LAYOUT }
+}
+
+/// Checks the change files, and appends their pieces to those of the other files.
+fn added(
+    lists: PieceLists<GenerationId>,
+    pieces: &mut Vec<Piece>,
+) -> Result<Vec<(GenerationId, Range<usize>)>, String> {
+    let PieceLists { pieces: more, mut files } = lists;
+    if pieces.len() + more.len() > PIECES_MAX {
+        return Err(format!("it has more than {PIECES_MAX} pieces"));
+    }
+    files.sort_unstable_by_key(|(id, _)| *id);
+    if let Some([(id, _), _]) = files.array_windows().find(|[(a, _), (b, _)]| a == b) {
+        return Err(format!("it has the change file {id} twice"));
+    }
+    if let Some((id, _)) = files.iter().find(|(_, range)| range.is_empty()) {
+        return Err(format!("the change file {id} has no pieces"));
+    }
+    let start = pieces.len();
+    pieces.extend(more);
+    let moved = files.into_iter().map(|(id, range)| (id, start + range.start..start + range.end));
+    Ok(moved.collect())
 }
 
 /// Checks the depth and the longest text of a document, so that a parser never keeps much of it.
@@ -198,41 +240,22 @@ fn check_shape(text: &[u8]) -> Result<(), String> {
     }
 }
 
-impl<'de> Deserialize<'de> for ParsedFiles {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct FilesVisitor;
-        impl<'de> Visitor<'de> for FilesVisitor {
-            type Value = ParsedFiles;
+/// The name of a file, after the folder of its part.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+struct NameInPart(PartFolder, FileName);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the pieces of each file, by its name")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ParsedFiles, A::Error> {
-                let mut found = ParsedFiles::default();
-                while let Some(FileKey(folder, name)) = map.next_key()? {
-                    if found.files.len() == FILES_MAX {
-                        return Err(de::Error::custom(format!(
-                            "it has more than {FILES_MAX} files"
-                        )));
-                    }
-                    let start = found.pieces.len();
-                    map.next_value_seed(Pieces(&mut found.pieces))?;
-                    found.files.push((folder, name, start..found.pieces.len()));
-                }
-                Ok(found)
-            }
-        }
-        from.deserialize_map(FilesVisitor)
-    }
+impl FileKey for NameInPart {
+    const FILES_MAX: usize = FILES_MAX;
+    const FILES: &str = "files";
 }
 
-/// The name of a file, after the folder of its part.
-#[derive(Deserialize)]
-#[serde(try_from = "String")]
-struct FileKey(PartFolder, FileName);
+impl FileKey for GenerationId {
+    const FILES_MAX: usize = CHANGE_FILES_MAX;
+    const FILES: &str = "change files";
+}
 
-impl TryFrom<String> for FileKey {
+impl TryFrom<String> for NameInPart {
     type Error = String;
 
     fn try_from(key: String) -> Result<Self, String> {
@@ -241,61 +264,13 @@ impl TryFrom<String> for FileKey {
     }
 }
 
-/// Reads the pieces of a file, and appends them to those of earlier files.
-struct Pieces<'a>(&'a mut Vec<Piece>);
-
-impl<'de> de::DeserializeSeed<'de> for Pieces<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Pieces<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of pieces")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(piece) = list.next_element()? {
-            if self.0.len() == PIECES_MAX {
-                return Err(de::Error::custom(format!("it has more than {PIECES_MAX} pieces")));
-            }
-            self.0.push(piece);
-        }
-        Ok(())
-    }
-}
-
-/// A piece in the form of the contents.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenPiece {
-    key: String,
-    bytes: u64,
-}
-
-impl<'de> Deserialize<'de> for Piece {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let WrittenPiece { key, bytes } = WrittenPiece::deserialize(from)?;
-        let name = Kind::piece(&key);
-        let name = name.ok_or_else(|| de::Error::custom("a piece has no valid name"))?;
-        match u32::try_from(bytes) {
-            Ok(small) if small > 0 && bytes <= PIECE_BYTES => Ok(Self { name, bytes: small }),
-            _ => Err(de::Error::custom(format!("a piece has no valid size, but {bytes} bytes"))),
-        }
-    }
-}
-
 /// The contents for publishing a generation, with the pieces of each file in the order of the
-/// manifest.
+/// manifest, and those of the change files.
 #[derive(Debug)]
 pub(crate) struct Contents<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) files: &'a [(String, Vec<Piece>)],
+    pub(crate) changes: &'a [(GenerationId, Vec<Piece>)],
 }
 
 impl Contents<'_> {
@@ -305,7 +280,9 @@ impl Contents<'_> {
     /// [`Error::TooLarge`] when the text is larger than servers read.
     pub(crate) fn text(&self) -> Result<Vec<u8>> {
         let text = serde_json::to_vec(self).expect("its fields are texts and numbers");
-        let pieces: usize = self.files.iter().map(|(_, pieces)| pieces.len()).sum();
+        let of_files = self.files.iter().map(|(_, pieces)| pieces.len());
+        let of_changes = self.changes.iter().map(|(_, pieces)| pieces.len());
+        let pieces: usize = of_files.chain(of_changes).sum();
         let manifest = self.manifest.text();
         Manifest::of_text(&manifest, Path::new("the manifest"))?;
         match text.len() as u64 <= CONTENTS_BYTES_MAX
@@ -325,27 +302,20 @@ impl Contents<'_> {
 
 impl Serialize for Contents<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        struct Files<'a>(&'a [(String, Vec<Piece>)]);
-        impl Serialize for Files<'_> {
+        struct Files<'a, K>(&'a [(K, Vec<Piece>)]);
+        impl<K: Serialize> Serialize for Files<'_, K> {
             fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.collect_map(self.0.iter().map(|(name, pieces)| (name, List(pieces))))
+                to.collect_map(self.0.iter().map(|(name, pieces)| (name, Written(pieces))))
             }
         }
-        struct List<'a>(&'a [Piece]);
-        impl Serialize for List<'_> {
-            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                let mut list = to.serialize_seq(Some(self.0.len()))?;
-                for Piece { name, bytes } in self.0 {
-                    let bytes = u64::from(*bytes);
-                    list.serialize_element(&WrittenPiece { key: name.to_string(), bytes })?;
-                }
-                list.end()
-            }
-        }
-        let mut map = to.serialize_map(Some(3))?;
-        map.serialize_entry("layout", &LAYOUT)?;
+        let has_changes = !self.changes.is_empty();
+        let mut map = to.serialize_map(Some(3 + usize::from(has_changes)))?;
+        map.serialize_entry("layout", &layout_for(has_changes))?;
         map.serialize_entry("manifest", &self.manifest.text())?;
         map.serialize_entry("files", &Files(self.files))?;
+        if has_changes {
+            map.serialize_entry("changes", &Files(self.changes))?;
+        }
         map.end()
     }
 }
@@ -355,6 +325,8 @@ mod tests {
     use figdex_index::{BuildOptions, Builder, Figi, Instrument};
 
     use super::*;
+    use crate::layout::PIECE_BYTES;
+    use crate::names::PieceName;
 
     fn manifest() -> Manifest {
         let folder = tempfile::tempdir().unwrap();
@@ -378,7 +350,7 @@ mod tests {
         };
         let files = manifest.files().map(|(name, file)| (name, pieces(file.bytes)));
         let files: Vec<_> = files.collect();
-        let text = Contents { manifest: &manifest, files: &files }.text().unwrap();
+        let text = Contents { manifest: &manifest, files: &files, changes: &[] }.text().unwrap();
         String::from_utf8(text).unwrap()
     }
 
@@ -426,13 +398,13 @@ mod tests {
         let long = "x".repeat(TEXT_BYTES_MAX + 1);
         let escaped = "\\u0078".repeat(TEXT_BYTES_MAX / 6 + 1);
         let mut cases = vec![
-            (changed("\"layout\":1", "\"layout\":2"), "upgrade this program first"),
+            (changed("\"layout\":1", "\"layout\":3"), "upgrade this program first"),
             (changed("\"layout\":1,", ""), "does not begin with"),
             (changed("\"files\":", "\"novel\":1,\"files\":"), "unknown field `novel`"),
             (changed("\"files\":", "\"files\":{},\"files\":"), "duplicate field"),
             (changed("\"bytes\":", "\"novel\":1,\"bytes\":"), "unknown field `novel`"),
-            (changed("format = 8", "format = 9"), "index format 9"),
-            (changed("format = 8", "format = x"), "first line is not the number"),
+            (changed("format = 9", "format = 10"), "index format 10"),
+            (changed("format = 9", "format = x"), "first line is not the number"),
             (changed(key, ""), "no valid name"),
             (changed(key, "../../x"), "no valid name"),
             (changed(key, &format!("/{key}")), "no valid name"),
@@ -524,7 +496,7 @@ mod tests {
         let piece = Piece { name, bytes: PIECE_BYTES as u32 };
         let text = |count| {
             let files = [("part-000/rows.texts".to_owned(), vec![piece; count])];
-            Contents { manifest: &manifest, files: &files }.text()
+            Contents { manifest: &manifest, files: &files, changes: &[] }.text()
         };
         // A terabyte.
         text(1 << 16).unwrap();

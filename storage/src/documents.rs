@@ -1,6 +1,6 @@
 //! The documents of a storage, parsed without a storage: for fuzzing.
 
-use figdex_index::Manifest;
+use figdex_index::{GenerationId, Manifest};
 
 use crate::contents::Described;
 use crate::error::Result;
@@ -14,12 +14,14 @@ pub fn pointer(text: &[u8]) -> Result<String> {
     Ok(Pointer::parse(text, || "CURRENT".to_owned())?.name.to_string())
 }
 
-/// The manifest of the contents of a generation, and the names of its pieces.
+/// The manifest of the contents of a generation, the names of all pieces, and the ids of the change
+/// files.
 ///
 /// # Errors
 /// When the contents are refused.
-pub fn contents(text: &[u8]) -> Result<(Manifest, Vec<String>)> {
+pub fn contents(text: &[u8]) -> Result<(Manifest, Vec<String>, Vec<GenerationId>)> {
     let described = Described::of(text, "contents.json")?;
     let pieces = described.pieces().iter().map(|piece| piece.name.to_string()).collect();
-    Ok((described.manifest, pieces))
+    let changes = described.changes().map(|(id, _)| id).collect();
+    Ok((described.manifest, pieces, changes))
 }

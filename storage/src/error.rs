@@ -1,6 +1,9 @@
 //! The errors of object storage.
 
-use figdex_io::escaped;
+use std::io;
+use std::path::Path;
+
+use figdex_io::{escaped, escaped_path};
 
 /// An error of publishing to object storage, or of following what is published there.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +90,13 @@ pub enum Error {
     /// An error of the index on this machine.
     #[error(transparent)]
     Index(#[from] figdex_index::Error),
+}
+
+impl Error {
+    /// The error of a local file that cannot be read or written.
+    pub(crate) fn disk(path: &Path, error: &io::Error) -> Self {
+        Self::Damaged { place: escaped_path(path).to_string(), what: error.to_string() }
+    }
 }
 
 /// The result of a call to object storage.

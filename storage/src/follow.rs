@@ -3,7 +3,7 @@
 //! once more before the generation is published in the folder. After any failure the copy stays as
 //! it is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -19,12 +19,15 @@ use parking_lot::Mutex;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep};
 
-use crate::contents::{Described, Piece};
+use crate::changes::{self, Lacking};
+use crate::contents::Described;
 use crate::error::{Error, Result};
 use crate::layout::Pointer;
-use crate::names::{CURRENT, Checksum};
+use crate::names::CURRENT;
+use crate::pieces::Piece;
 use crate::publish::blocking;
 use crate::replicas::Notes;
+use crate::state::{FollowState, Following};
 use crate::store::Store;
 use crate::verify;
 
@@ -43,67 +46,13 @@ const PROGRESS: Duration = Duration::from_secs(30);
 /// the published generation is damaged.
 const KEPT: usize = 1;
 
+/// The time that attempts for change files may take in vain before a generation is published
+/// without those that are still missing, and the time until the missing ones are tried again.
+const CHANGES_FAILING_MAX: Duration = Duration::from_secs(60);
+const CHANGES_AGAIN: Duration = Duration::from_secs(3600);
+
 /// The free space that the disk must keep after fetching.
 const DISK_RESERVE_BYTES: u64 = 64 << 20;
-
-/// The relation of the copy to the storage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FollowState {
-    /// The published generation is in the copy.
-    Current,
-    /// The published generation is being fetched.
-    Fetching,
-    /// The published generation is not in the copy, for this reason.
-    Behind(String),
-    /// The published generation is unknown, for this reason.
-    Unknown(String),
-}
-
-impl FollowState {
-    /// The state in one word, for people and monitors.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Current => "current",
-            Self::Fetching => "fetching",
-            Self::Behind(_) => "behind",
-            Self::Unknown(_) => "unknown",
-        }
-    }
-
-    /// The reason why the copy is behind, or why that is not known.
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Self::Current | Self::Fetching => None,
-            Self::Behind(reason) | Self::Unknown(reason) => Some(reason),
-        }
-    }
-}
-
-/// The facts about a copy, for operators.
-#[derive(Clone, Debug)]
-pub struct Following {
-    /// The state after the last check, or during the current one.
-    pub state: FollowState,
-    /// The number of the published generation, if it is known.
-    pub published: Option<u64>,
-    /// The time since which the copy may not be current; `None` while it is current.
-    pub behind_since: Option<Instant>,
-    /// The number of bytes fetched since the start.
-    pub fetched_bytes: u64,
-    /// The number of bytes of fetched generations that the copy already had.
-    pub reused_bytes: u64,
-    /// The number of bytes of the published generation that are still to be fetched.
-    pub missing_bytes: u64,
-    /// The number of failed checks since the start.
-    pub failures: u64,
-}
-
-impl Following {
-    /// The time since the copy was last known to be current.
-    pub fn behind(&self) -> Duration {
-        self.behind_since.map(|since| since.elapsed()).unwrap_or_default()
-    }
-}
 
 /// The result of a check.
 #[derive(Debug, PartialEq, Eq)]
@@ -135,6 +84,8 @@ pub struct Replica {
     taken: Option<Pointer>,
     /// Whether a local generation with the published manifest counts as the published one.
     is_trusted: bool,
+    /// The time to try again to fetch the change files that the copy lacks; `None` if it has all.
+    changes_due: Option<Instant>,
     /// The last pointer that was refused, and the reason. Only a check with `is_asked` tries it
     /// again.
     refused: Option<(Pointer, String)>,
@@ -167,8 +118,9 @@ impl Replica {
             missing_bytes: 0,
             failures: 0,
         }));
-        let (taken, refused, notes) = (None, None, Notes::of(folder));
-        Ok(Self { store, lock, rate, taken, is_trusted: true, refused, following, notes })
+        let (taken, changes_due, refused, notes) = (None, None, None, Notes::of(folder));
+        let is_trusted = true;
+        Ok(Self { store, lock, rate, taken, is_trusted, changes_due, refused, following, notes })
     }
 
     /// Makes the next check fetch the published generation even if the copy seems to have it.
@@ -241,6 +193,9 @@ impl Replica {
             }
         }
         if self.taken.as_ref() == Some(&pointer) {
+            if self.changes_due.is_some_and(|due| is_asked || due <= Instant::now()) {
+                self.try_changes_again(&pointer).await;
+            }
             return Ok(Look::Current);
         }
         if let Some((refused, reason)) = &self.refused
@@ -276,6 +231,8 @@ impl Replica {
             && self.is_trusted
         {
             if served == described.manifest {
+                self.take_changes(&described).await;
+                self.remove_changes(pointer, &described).await;
                 return Ok(Look::Current);
             }
             if is_older(pointer, &described.manifest, &served) {
@@ -290,7 +247,8 @@ impl Replica {
         let name = pointer.name.to_string();
         let receiving = blocking(move || lock.receiving(&name, &manifest)).await?;
         let (missing, reused_bytes) = self.missing(&described, &receiving).await?;
-        let fetched_bytes = missing.iter().map(|missing| u64::from(missing.piece.bytes)).sum();
+        let mut fetched_bytes: u64 =
+            missing.iter().map(|missing| u64::from(missing.piece.bytes)).sum();
         check_room(&receiving.folder, fetched_bytes)?;
         {
             let mut following = self.following.lock();
@@ -298,10 +256,117 @@ impl Replica {
             following.missing_bytes = fetched_bytes;
         }
         self.fetch(missing).await?;
-        let (lock, manifest) = (self.lock.clone(), described.manifest);
+        // Before the generation is published, so that its readers find the changes up to it.
+        fetched_bytes += self.take_changes(&described).await;
+        let (lock, manifest) = (self.lock.clone(), described.manifest.clone());
         blocking(move || lock.take_in(&receiving, &manifest, KEPT)).await?;
+        self.remove_changes(pointer, &described).await;
         let generation = pointer.generation;
         Ok(Look::Taken(Copied { generation, fetched_bytes, reused_bytes }))
+    }
+
+    /// Fetches the change files that the copy lacks, and returns the number of bytes that were
+    /// fetched. One that cannot be fetched, or is not a change file of its generation, is left out
+    /// with a warning: a reader who needs it must export again.
+    async fn take_changes(&mut self, described: &Described) -> u64 {
+        self.changes_due = None;
+        let (folder, listed) = (self.lock.index().to_owned(), changes::listed(described));
+        if listed.is_empty() {
+            return 0;
+        }
+        let lacking = spawn_blocking(move || {
+            let lacking = changes::retain_lacking(&folder, listed);
+            let room = check_room(&folder, lacking.iter().map(Lacking::bytes).sum());
+            (lacking, room)
+        });
+        let (lacking, room) = lacking.await.expect("it does not panic");
+        if lacking.is_empty() {
+            return 0;
+        }
+        let (mut fetched, mut failing, mut left_out) = (0, Duration::ZERO, 0);
+        if let Err(error) = room {
+            left_out = lacking.len();
+            tracing::warn!(reason = figdex_index::chain(&error), "no room for change files");
+        } else {
+            let start = Instant::now();
+            let before = {
+                let mut following = self.following.lock();
+                following.missing_bytes += lacking.iter().map(Lacking::bytes).sum::<u64>();
+                following.fetched_bytes
+            };
+            for file in lacking {
+                if failing > CHANGES_FAILING_MAX {
+                    left_out += 1;
+                    continue;
+                }
+                let (begun, bytes) = (Instant::now(), file.bytes());
+                match self.take_change_file(file).await {
+                    Ok(()) => fetched += bytes,
+                    Err(error) => {
+                        (failing, left_out) = (failing + begun.elapsed(), left_out + 1);
+                        let reason = figdex_index::chain(&error);
+                        tracing::warn!(reason, "a change file was not taken");
+                    }
+                }
+                // `fetch` keeps to the rate within a file only, and most of these files are small.
+                if let Some(rate) = self.rate {
+                    let all = self.following.lock().fetched_bytes - before;
+                    let due = Duration::from_secs_f64(all as f64 / rate as f64);
+                    sleep(due.saturating_sub(start.elapsed())).await;
+                }
+            }
+        }
+        if left_out > 0 {
+            self.changes_due = Some(Instant::now() + CHANGES_AGAIN);
+            tracing::warn!(
+                "{left_out} change files are missing: readers who need them must export again"
+            );
+        }
+        fetched
+    }
+
+    async fn take_change_file(&self, file: Lacking) -> Result<()> {
+        let lock = self.lock.clone();
+        let (path, file) = in_thread(move || Ok((file.begin(&lock)?, file))).await?;
+        let place: Arc<Path> = path.as_path().into();
+        let mut offset = 0;
+        let missing = file.pieces.iter().map(|piece| {
+            let start = offset;
+            offset += u64::from(piece.bytes);
+            Missing { path: place.clone(), offset: start, piece: *piece }
+        });
+        let fetched = self.fetch(missing.collect()).await;
+        let lock = self.lock.clone();
+        in_thread(move || {
+            // A file that is not taken only takes disk space.
+            let taken = fetched.and_then(|()| file.complete(&lock, &path));
+            taken.inspect_err(|_| _ = fs::remove_file(&path))
+        })
+        .await
+    }
+
+    /// Tries again to fetch the change files of the generation that was taken.
+    async fn try_changes_again(&mut self, pointer: &Pointer) {
+        self.changes_due = Some(Instant::now() + CHANGES_AGAIN);
+        let checksum = Some(pointer.contents_sha256);
+        if let Ok(described) = Described::read(&self.store, pointer.name, checksum).await {
+            self.take_changes(&described).await;
+        }
+    }
+
+    /// Removes the change files that the published generation does not list, and what killed
+    /// programs have left. An earlier generation that was published again does not list those of
+    /// the generations that were taken back. All are kept then: the way back needs them.
+    async fn remove_changes(&self, pointer: &Pointer, described: &Described) {
+        let is_rolled_back = pointer.rolled_back_from.is_some();
+        let listed: HashSet<_> = described.changes().map(|(id, _)| id).collect();
+        let lock = self.lock.clone();
+        let is_kept = move |id| is_rolled_back || listed.contains(&id);
+        let removed = blocking(move || lock.remove_changes(|id, _| is_kept(id))).await;
+        if let Err(error) = removed {
+            let reason = figdex_index::chain(&error);
+            tracing::warn!(reason, "old change files were not removed");
+        }
     }
 
     /// Copies local files with the same content into the folder of the new generation. Returns the
@@ -323,7 +388,7 @@ impl Replica {
         let found = spawn_blocking(move || {
             let (mut missing, mut there) = (Vec::new(), 0);
             for (path, pieces, bytes, known) in files {
-                let failed = |error: io::Error| disk(&path, &error);
+                let failed = |error: io::Error| Error::disk(&path, &error);
                 if let Some(known) = known
                     && !path.exists()
                 {
@@ -343,7 +408,7 @@ impl Replica {
                 let mut offset = 0;
                 for piece in pieces {
                     let bytes = u64::from(piece.bytes);
-                    if has(&file, offset, piece) {
+                    if piece.is_in(&file, offset) {
                         there += bytes;
                     } else {
                         missing.push(Missing { path: path.clone(), offset, piece });
@@ -419,16 +484,10 @@ impl Missing {
             let file = File::options().write(true).open(&path);
             file.and_then(|file| file.write_all_at(&piece, offset))
                 .map(|()| piece.len() as u64)
-                .map_err(|error| disk(&path, &error))
+                .map_err(|error| Error::disk(&path, &error))
         });
         written.await.expect("it does not panic")
     }
-}
-
-/// Whether a file has a piece at an offset.
-fn has(file: &File, offset: u64, piece: Piece) -> bool {
-    let mut found = vec![0; piece.bytes as usize];
-    file.read_exact_at(&mut found, offset).is_ok() && Checksum::of(&found) == piece.name.sha256
 }
 
 /// Whether a published generation is older than the one in the copy. Then the storage was probably
@@ -443,7 +502,7 @@ fn is_older(pointer: &Pointer, found: &Manifest, served: &Manifest) -> bool {
 
 /// Refuses to begin if the disk has too little room.
 fn check_room(folder: &Path, needed: u64) -> Result<()> {
-    let found = rustix::fs::statvfs(folder).map_err(|error| disk(folder, &error.into()))?;
+    let found = rustix::fs::statvfs(folder).map_err(|error| Error::disk(folder, &error.into()))?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     match free >= needed.saturating_add(DISK_RESERVE_BYTES) {
         true => Ok(()),
@@ -451,8 +510,11 @@ fn check_room(folder: &Path, needed: u64) -> Result<()> {
     }
 }
 
-fn disk(path: &Path, error: &io::Error) -> Error {
-    Error::Damaged { place: escaped_path(path).to_string(), what: error.to_string() }
+/// Runs a call that waits for the disk.
+async fn in_thread<T: Send + 'static>(
+    call: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    spawn_blocking(call).await.expect("it does not panic")
 }
 
 #[cfg(test)]

@@ -22,8 +22,13 @@ use crate::error::{Error, Result};
 use crate::names::{CURRENT, Checksum, GenerationName};
 use crate::store::Store;
 
-/// The number of the layout, the only one that this version reads.
+/// The number of the layout. Documents other than contents have no other one.
 pub(crate) const LAYOUT: u32 = 1;
+
+/// The layout of contents that list change files. An earlier version does not know them, and then
+/// says that the contents are of a later version. Contents without change files keep [`LAYOUT`], so
+/// an earlier version reads those.
+pub(crate) const LAYOUT_WITH_CHANGES: u32 = 2;
 
 /// The most bytes of a piece.
 pub(crate) const PIECE_BYTES: u64 = 16 << 20;
@@ -87,9 +92,14 @@ impl Pointer {
 
 /// Refuses a document of another layout: everything else in it may differ.
 pub(crate) fn check_layout(text: &[u8], place: impl Fn() -> String) -> Result<()> {
+    known_layout(text, LAYOUT, place)
+}
+
+/// Refuses a document of a layout after `supported`.
+pub(crate) fn known_layout(text: &[u8], supported: u32, place: impl Fn() -> String) -> Result<()> {
     match layout_of(text) {
-        Some(LAYOUT) => Ok(()),
-        Some(found) => Err(Error::Newer { place: place(), found, supported: LAYOUT }),
+        Some(found) if (LAYOUT..=supported).contains(&found) => Ok(()),
+        Some(found) => Err(Error::Newer { place: place(), found, supported }),
         None => {
             let what = "it is not a document of an index: it does not begin with {\"layout\": and \
                         a number";

@@ -1,25 +1,28 @@
 //! Publishing to object storage: first the missing pieces, then the contents, then the pointer. If
 //! a publication ends before it writes the pointer, nothing changes for servers that follow the
-//! storage.
+//! storage. The change files that the folder keeps are sent with the generation, so a server that
+//! has the generation has the changes up to it.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
-use figdex_index::{LocalFile, Manifest, files};
-use figdex_io::hex;
+use figdex_index::{GenerationId, LocalFile, Manifest, files};
+use figdex_io::{escaped_path, hex};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use tokio::task::{JoinSet, spawn_blocking};
 
-use crate::contents::{Contents, Described, Piece};
+use crate::changes::{self, LocalChanges};
+use crate::contents::{Contents, Described};
 use crate::error::{Error, Result};
 use crate::layout::{PIECE_BYTES, Pointer};
 use crate::lease::Lease;
 use crate::names::{Checksum, GenerationName, Kind, NUMBER_MAX, PieceName};
+use crate::pieces::Piece;
 use crate::prune::{PublishOptions, prune};
 use crate::store::{Listed, Store};
 
@@ -42,7 +45,7 @@ pub struct Published {
     pub instruments: u64,
     /// The number of bytes that were sent.
     pub sent_bytes: u64,
-    /// The number of bytes of the generation's files that were already there.
+    /// The number of bytes of its files and its change files that were already there.
     pub reused_bytes: u64,
     /// The names of the generations that were removed.
     pub removed: Vec<String>,
@@ -65,7 +68,7 @@ pub async fn publish(
         blocking(move || files(&index)).await?
     };
     let lease = Lease::take(store).await?;
-    let published = send(store, &lease, manifest, files, &mut progress).await;
+    let published = send(store, &lease, index, (manifest, files), &mut progress).await;
     let published = match published {
         Ok((published, before)) => {
             let removed = prune(store, &lease, before, options).await;
@@ -86,8 +89,8 @@ pub async fn publish(
 async fn send(
     store: &Store,
     lease: &Lease,
-    manifest: Manifest,
-    files: Vec<LocalFile>,
+    index: &Path,
+    (manifest, files): (Manifest, Vec<LocalFile>),
     progress: &mut impl FnMut(u64, u64),
 ) -> Result<(Published, u64)> {
     let there = store.list().await?;
@@ -102,7 +105,11 @@ async fn send(
     let published_at = Some(Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
     let manifest = Manifest { generation, published_at, ..manifest };
     // Checked before hours of sending.
-    Contents { manifest: &manifest, files: &planned(name, &files) }.text()?;
+    let planned = planned(name, &files);
+    let text = Contents { manifest: &manifest, files: &planned, changes: &[] }.text()?;
+    let pieces = planned.iter().map(|(_, pieces)| pieces.len()).sum();
+    let index = index.to_owned();
+    let changes = blocking(move || changes::of_folder(&index, pieces, text.len())).await?;
     let mut sending = Sending {
         store,
         name,
@@ -111,18 +118,21 @@ async fn send(
         sent_bytes: 0,
         reused_bytes: 0,
     };
-    let all: u64 = files.iter().map(|file| file.bytes).sum();
+    let of_files: u64 = files.iter().map(|file| file.bytes).sum();
+    let of_changes: u64 = changes.iter().map(|file| file.bytes).sum();
+    let mut progress = |done| progress(done, of_files + of_changes);
     let mut sent = Vec::new();
     for file in files {
         let name = file.name.clone();
-        sent.push((name, sending.file(lease, file, &mut |done| progress(done, all)).await?));
+        sent.push((name, sending.file(lease, file, &mut progress).await?));
     }
+    let changes = sending.changes(lease, changes, &mut progress).await?;
     while !sending.sent.is_empty() {
         sending.one_is_sent().await?;
     }
     let Sending { sent_bytes, reused_bytes, .. } = sending;
     let instruments = manifest.instruments;
-    let contents = Contents { manifest: &manifest, files: &sent }.text()?;
+    let contents = Contents { manifest: &manifest, files: &sent, changes: &changes }.text()?;
     let pointer = Pointer::to(name, &contents);
     store.write(&name.contents(), contents.into()).await?;
     // Read in the same way as by the servers.
@@ -172,7 +182,51 @@ impl Sending<'_> {
         file: LocalFile,
         progress: &mut impl FnMut(u64),
     ) -> Result<Vec<Piece>> {
-        let mut opened = File::open(&file.path).map_err(|error| unreadable(&file, &error))?;
+        let opened = File::open(&file.path).map_err(|error| unreadable(&file.path, &error))?;
+        let (sha256, pieces) = self.opened(lease, opened, &file.path, progress).await?;
+        match sha256 == file.sha256 {
+            true => Ok(pieces),
+            false => {
+                let what =
+                    "its checksum differs from the manifest (verify the index, and build it again)";
+                Err(Error::Damaged { place: place(&file.path), what: what.to_owned() })
+            }
+        }
+    }
+
+    /// Sends the missing pieces of change files. A build may remove old change files meanwhile:
+    /// those are left out.
+    async fn changes(
+        &mut self,
+        lease: &Lease,
+        changes: Vec<LocalChanges>,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<Vec<(GenerationId, Vec<Piece>)>> {
+        let mut sent = Vec::new();
+        for LocalChanges { id, path, .. } in changes {
+            let Ok(opened) = File::open(&path) else { continue };
+            match self.opened(lease, opened, &path, progress).await {
+                // A complete change file never changes, so its bytes are those that were checked.
+                Ok((_, pieces)) => sent.push((id, pieces)),
+                Err(error @ Error::Damaged { .. }) => {
+                    let reason = figdex_index::chain(&error);
+                    tracing::warn!(reason, "a change file is damaged, and is not published");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Sends the missing pieces of an open file. Returns the checksum of the file, and all its
+    /// pieces.
+    async fn opened(
+        &mut self,
+        lease: &Lease,
+        mut opened: File,
+        path: &Path,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<(String, Vec<Piece>)> {
         let (mut whole, mut pieces) = (Sha256::new(), Vec::new());
         loop {
             lease.check()?;
@@ -188,7 +242,7 @@ impl Sending<'_> {
             .await
             .expect("it does not panic");
             (opened, whole) = (source, digest);
-            let (sha256, piece) = read.map_err(|error| unreadable(&file, &error))?;
+            let (sha256, piece) = read.map_err(|error| unreadable(path, &error))?;
             if piece.is_empty() {
                 break;
             }
@@ -205,12 +259,7 @@ impl Sending<'_> {
             pieces.push(Piece { name, bytes: bytes as u32 });
             progress(self.sent_bytes + self.reused_bytes);
         }
-        if hex(&whole.finalize()) != file.sha256 {
-            let what =
-                "its checksum differs from the manifest (verify the index, and build it again)";
-            return Err(Error::Damaged { place: place(&file), what: what.to_owned() });
-        }
-        Ok(pieces)
+        Ok((hex(&whole.finalize()), pieces))
     }
 
     async fn one_is_sent(&mut self) -> Result<()> {
@@ -234,13 +283,13 @@ async fn write(store: &Store, name: PieceName, piece: Bytes) -> Result<u64> {
     }
 }
 
-fn unreadable(file: &LocalFile, error: &std::io::Error) -> Error {
+fn unreadable(path: &Path, error: &io::Error) -> Error {
     let what = format!("{error} (if a build has replaced the index meanwhile, publish again)");
-    Error::Damaged { place: place(file), what }
+    Error::Damaged { place: place(path), what }
 }
 
-fn place(file: &LocalFile) -> String {
-    figdex_io::escaped_path(&file.path).to_string()
+fn place(path: &Path) -> String {
+    escaped_path(path).to_string()
 }
 
 /// Runs a call that waits for the disk.

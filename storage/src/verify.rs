@@ -2,10 +2,11 @@
 
 use figdex_index::Manifest;
 
-use crate::contents::{Described, Piece};
+use crate::contents::Described;
 use crate::error::{Error, Result};
 use crate::layout::{PIECE_BYTES, Pointer};
 use crate::names::{Checksum, Kind};
+use crate::pieces::Piece;
 use crate::replicas::Replicas;
 use crate::store::Store;
 
@@ -16,6 +17,8 @@ pub struct Overview {
     pub manifest: Manifest,
     /// The highest number of a generation that was taken back, if there is one.
     pub rolled_back_from: Option<u64>,
+    /// The number of change files that were published with it.
+    pub changes: usize,
     /// The numbers of all complete generations, ascending.
     pub generations: Vec<u64>,
     /// The bytes of the contents and the pieces of all generations.
@@ -29,7 +32,9 @@ pub struct Overview {
 /// # Errors
 /// [`Error::Nothing`] when nothing is published, and errors of reading.
 pub async fn overview(store: &Store) -> Result<Overview> {
-    let (pointer, Described { manifest, .. }) = published(store).await?;
+    let (pointer, described) = published(store).await?;
+    let changes = described.changes().len();
+    let manifest = described.manifest;
     let mut generations = Vec::new();
     let mut bytes = 0;
     let there = store.list().await?;
@@ -43,7 +48,7 @@ pub async fn overview(store: &Store) -> Result<Overview> {
     generations.sort_unstable();
     let rolled_back_from = pointer.rolled_back_from;
     let replicas = Replicas::read(store, &there, &manifest).await;
-    Ok(Overview { manifest, rolled_back_from, generations, bytes, replicas })
+    Ok(Overview { manifest, rolled_back_from, changes, generations, bytes, replicas })
 }
 
 /// The result of [`verify`].
@@ -57,7 +62,8 @@ pub struct Verified {
     pub bytes: u64,
 }
 
-/// Reads every piece of the published generation, and compares it with its checksum.
+/// Reads every piece of the published generation, also those of its change files, and compares it
+/// with its checksum.
 ///
 /// # Errors
 /// [`Error::Damaged`] for the first piece that differs, and the errors of [`overview`].

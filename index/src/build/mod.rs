@@ -13,13 +13,16 @@ use std::path::{Path, PathBuf};
 use self::filled::Filled;
 use self::part_writer::PartWriter;
 use self::values::PropertyValues;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, chain};
 use crate::generation::Generation;
 use crate::generation::folder::{BuildLock, sync};
+use crate::generation::id::GenerationId;
 use crate::generation::manifest::{FORMAT, Manifest, PartEntry, SourceEntry};
 use crate::generation::names::PartFolder;
 use crate::instrument::Instrument;
+use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
+use crate::instrument::markets::Countries;
 use crate::instrument::vocabulary::Property;
 
 /// The options of a build. None of them changes an answer of the index.
@@ -40,6 +43,8 @@ pub struct BuildOptions {
     pub generations_kept: usize,
     /// The name and version of the program that builds, for the manifest.
     pub program: String,
+    /// The day that the instruments describe.
+    pub date: Date,
 }
 
 impl Default for BuildOptions {
@@ -51,6 +56,7 @@ impl Default for BuildOptions {
             hash_seed: 0,
             generations_kept: 1,
             program: String::new(),
+            date: Date::today(),
         }
     }
 }
@@ -63,12 +69,15 @@ const SCRATCH: &str = "scratch";
 pub struct Builder {
     lock: BuildLock,
     number: u64,
+    id: GenerationId,
+    parent: Option<GenerationId>,
     path: PathBuf,
     options: BuildOptions,
     part: Option<PartWriter>,
     parts: Vec<PartEntry>,
     values: PropertyValues,
     exchanges: BTreeMap<String, String>,
+    countries: BTreeMap<String, String>,
     filled: Filled,
     last: Option<Figi>,
     finished: bool,
@@ -91,16 +100,25 @@ impl Builder {
     /// [`Error::Io`] when the folder of the index cannot be read, or the folder of the generation
     /// cannot be created.
     pub fn begin(lock: BuildLock, options: BuildOptions) -> Result<Self> {
+        // Files of changes that a killed build began are useless.
+        if let Err(error) = lock.remove_changes(|_, _| true) {
+            tracing::warn!("unfinished change files were not removed: {}", chain(&error));
+        }
         let (number, path) = lock.next_generation()?;
+        // The parent of another format, or a broken one, has no id that anybody could compare.
+        let parent = Manifest::published(lock.index()).ok().map(|parent| parent.id);
         Ok(Self {
             lock,
             number,
+            id: GenerationId::random(),
+            parent,
             path,
             options,
             part: None,
             parts: Vec::new(),
             values: PropertyValues::default(),
             exchanges: BTreeMap::new(),
+            countries: BTreeMap::new(),
             filled: Filled::default(),
             last: None,
             finished: false,
@@ -127,6 +145,12 @@ impl Builder {
     /// Sets the names of exchanges by their codes. The manifest keeps them for people.
     pub fn name_exchanges(&mut self, names: BTreeMap<String, String>) {
         self.exchanges = names;
+    }
+
+    /// Sets the countries of exchanges by their codes, where they differ from those of the bundled
+    /// table ([`country_of_exchange`](crate::country_of_exchange)). They decide best listings.
+    pub fn set_countries(&mut self, countries: BTreeMap<String, String>) {
+        self.countries = countries;
     }
 
     /// Adds the next instrument.
@@ -185,12 +209,19 @@ impl Builder {
         if self.parts.is_empty() {
             return Err(Error::Empty);
         }
-        let importance_bits = part_writer::complete(&self.path, &mut self.parts)?;
+        let importance_bits = part_writer::complete(
+            &self.path,
+            &mut self.parts,
+            Countries::new(self.countries.clone()),
+        )?;
         let manifest = Manifest {
             format: FORMAT,
             library: env!("CARGO_PKG_VERSION").to_owned(),
             program: std::mem::take(&mut self.options.program),
             generation: self.number,
+            id: self.id,
+            parent: self.parent,
+            date: self.options.date,
             built_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             published_at: None,
             instruments: self.parts.iter().map(|part| u64::from(part.instruments)).sum(),
@@ -199,6 +230,7 @@ impl Builder {
             sources,
             values: self.values.lists(),
             exchanges: std::mem::take(&mut self.exchanges),
+            countries: std::mem::take(&mut self.countries),
             filled: self.filled(),
             parts: std::mem::take(&mut self.parts),
         };
@@ -245,6 +277,16 @@ impl Built {
         &self.builder.path
     }
 
+    /// The manifest of the generation.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The lock of the index folder.
+    pub fn lock(&self) -> &BuildLock {
+        &self.builder.lock
+    }
+
     /// Publishes the generation by one rename. Returns its manifest.
     ///
     /// # Errors
@@ -273,7 +315,8 @@ impl Drop for Builder {
                      {error}",
                     self.path.display()
                 ),
-                Ok(()) => {}
+                // It is not published, so nobody asks what it changed.
+                Ok(()) => _ = self.lock.remove_changes(|id, _| id != self.id),
             }
         }
     }

@@ -17,12 +17,14 @@ use crate::generation::manifest::{FileEntry, PartEntry};
 use crate::generation::names::{FileName, PartFolder};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
+use crate::instrument::markets::Countries;
 use crate::part::bitmaps::BitmapsWriter;
 use crate::part::extras::ExtrasWriter;
 use crate::part::identifiers::keys;
 use crate::part::identifiers::lengths::Lengths;
 use crate::part::identifiers::{IdentifiersWriter, KeyKind};
 use crate::part::numbers::NumbersWriter;
+use crate::part::other_names::OtherNamesWriter;
 use crate::part::ranks::{FactsWriter, Securities};
 use crate::part::rows::RowsWriter;
 use crate::part::segment::document::document;
@@ -38,7 +40,7 @@ pub(crate) struct PartWriter {
     segment: IndexWriter<TantivyDocument>,
     rows: Worker<RowsWriter>,
     identifiers: Worker<(IdentifiersWriter, Lengths, u32)>,
-    extras: Worker<ExtrasWriter>,
+    extras: Worker<(ExtrasWriter, OtherNamesWriter)>,
     filters: Worker<(BitmapsWriter, NumbersWriter, FactsWriter)>,
     unsent: Vec<Instrument>,
     count: u32,
@@ -89,7 +91,9 @@ impl PartWriter {
             Ok(())
         });
         let part = path.to_owned();
-        let extras = Worker::start(ExtrasWriter::create(path)?, move |extras, instrument| {
+        let extras = (ExtrasWriter::create(path)?, OtherNamesWriter::default());
+        let extras = Worker::start(extras, move |(extras, names), instrument| {
+            names.add(instrument)?;
             extras.add(instrument, &part)
         });
         let filters = (
@@ -148,7 +152,9 @@ impl PartWriter {
             let path = path.clone();
             std::thread::spawn(move || {
                 rows.finish()?.finish(&path)?;
-                extras.finish()?.finish(&path)?;
+                let (extras, names) = extras.finish()?;
+                extras.finish(&path)?;
+                names.finish(&path)?;
                 let (bitmaps, numbers, facts) = filters.finish()?;
                 bitmaps.finish()?;
                 numbers.finish()?;
@@ -206,9 +212,13 @@ impl PartWriter {
 /// Ranks the rows of all parts, writes the beginnings, and fills in the files of each entry. If
 /// there are too many different importances, they are shortened: then this returns the number of
 /// significant bits that each keeps.
-pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<Option<u32>> {
+pub(crate) fn complete(
+    generation: &Path,
+    parts: &mut [PartEntry],
+    countries: Countries,
+) -> Result<Option<u32>> {
     let paths: Vec<PathBuf> = parts.iter().map(|part| part.path(generation)).collect();
-    let securities = Securities::of_parts(&paths)?;
+    let securities = Securities::of_parts(countries, &paths)?;
     for (path, entry) in paths.iter().zip(parts) {
         let (segment, fields) = open_segment(path)?;
         ranks::write(path, &securities, &segment, fields.words)?;

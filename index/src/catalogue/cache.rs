@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use super::facets::{FacetQuestion, Facets};
 use crate::instrument::vocabulary::Known;
 use crate::query::{Filters, Keywords, Search};
+use crate::reading::QuestionReading;
 use crate::suggest::{Suggest, Suggestion};
 
 /// The largest number of entries of one cache.
@@ -54,7 +55,19 @@ impl CachedQuestion for (Suggest, usize) {
     type Answer = Vec<Suggestion>;
 
     fn held_bytes(&self, found: &Vec<Suggestion>) -> usize {
-        held_bytes(Some(&self.0.keywords), &self.0.filters) + size_of_val(found.as_slice())
+        let names = found.iter().filter_map(|found| found.matched_name.as_ref());
+        let names: usize = names.map(|name| name.text.len()).sum();
+        held_bytes(Some(&self.0.keywords), &self.0.filters) + size_of_val(found.as_slice()) + names
+    }
+}
+
+/// A text with its filters; the answer is its reading, if it has one.
+impl CachedQuestion for Suggest {
+    type Answer = Option<Arc<QuestionReading>>;
+
+    fn held_bytes(&self, read: &Self::Answer) -> usize {
+        let read = read.as_ref().map_or(0, |reading| reading.held_bytes());
+        held_bytes(Some(&self.keywords), &self.filters) + read
     }
 }
 

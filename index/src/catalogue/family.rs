@@ -8,8 +8,12 @@ use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
+use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
+use crate::part::ranks::rank::Facts;
+use crate::part::ranks::{BestBy, Securities};
+use crate::query::Filters;
 use crate::search::{Hit, RowSource};
 
 /// The most rows of a family that are returned: more than a person reads, and few to write.
@@ -27,6 +31,9 @@ pub struct Family {
     /// last. People look for a code. An order by the number of venues, or by a guess at the home
     /// market, would change with the data from day to day.
     pub composites: Vec<Branch>,
+    /// The best listing of the security of the instrument (contract 16.15), if it is one of these
+    /// rows.
+    pub best_listing: Option<Hit>,
     /// Whether rows are missing because there are more than [`FAMILY_ROWS_MAX`].
     pub is_truncated: bool,
 }
@@ -102,6 +109,30 @@ impl Catalogue {
         Ok(instrument)
     }
 
+    /// The best listing of the security of a row, and the rule that chose it among the rows of the
+    /// family, for people.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a file was changed after it was written.
+    ///
+    /// # Panics
+    /// When another catalogue returned the hit.
+    pub fn best_by(&self, hit: Hit) -> Result<(Hit, BestBy)> {
+        let all = Filters { include_unlisted_equities: true, ..Filters::default() };
+        let best = self.best_listing(hit, &all, &Meter::unlimited())?;
+        let facts = |hit: Hit| Ok((self.figi(hit), Facts::of(&self.instrument(hit)?)));
+        let mut of_kin: Vec<(Figi, Facts)> =
+            self.kin(best).0.into_iter().map(facts).collect::<Result<_>>()?;
+        let of_best = facts(best)?;
+        // A composite is not of the same security if it has another share class.
+        of_kin.retain(|(_, of)| of.share_class == of_best.1.share_class);
+        let securities = Securities::of(self.vocabulary().countries().clone(), |each| {
+            of_kin.iter().for_each(|(figi, facts)| each(*figi, facts));
+            Ok(())
+        })?;
+        Ok((best, securities.best_by(of_best.0, &of_best.1)))
+    }
+
     /// The family of a row. The row itself is one of its rows.
     ///
     /// # Panics
@@ -152,6 +183,10 @@ impl Family {
         // A row that names no composite is itself a composite if other rows name it as theirs.
         let named: BTreeSet<Figi> =
             kin.iter().filter_map(|kin| rows.row(*kin).composite_figi()).collect();
+        let security = rows.row(hit).security();
+        let is_best =
+            |kin: &Hit| rows.is_best_listing(*kin) && rows.row(*kin).security() == security;
+        let best_listing = kin.iter().copied().find(is_best);
         let mut branches: BTreeMap<Option<Figi>, Branch> = BTreeMap::new();
         for kin in kin {
             let row = rows.row(kin);
@@ -178,7 +213,7 @@ impl Family {
             (branch.composite_figi.is_none(), first.map(|hit| code(rows, hit)))
         });
         let share_class_figi = rows.row(hit).share_class_figi();
-        Self { share_class_figi, composites, is_truncated }
+        Self { share_class_figi, composites, best_listing, is_truncated }
     }
 }
 

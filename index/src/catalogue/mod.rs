@@ -2,10 +2,12 @@
 //! about it. It joins the answers of the parts, and keeps some of them in caches.
 
 pub(crate) mod cache;
+mod diff;
 pub(crate) mod facets;
 pub(crate) mod family;
 pub(crate) mod inventory;
 pub(crate) mod lookup;
+pub(crate) mod reading;
 pub(crate) mod resolve;
 mod verify;
 
@@ -28,12 +30,13 @@ use crate::part::Part;
 use crate::part::rows::Row;
 use crate::query::{Filters, Lookup, Place, Search};
 use crate::search::best::{SortedRow, best};
+use crate::search::best_listing::best_listing;
 use crate::search::matches::Matches;
 use crate::search::named::named;
 use crate::search::plan::Plan;
 use crate::search::prepared::{Prepared, exact};
 use crate::search::{Hit, Page, RowSource, plan, unless_more};
-use crate::suggest::{Begun, Suggest, Suggestion, suggest};
+use crate::suggest::{Begun, Suggest, Suggestion, listings, suggest};
 
 /// One generation of an index, open for questions. It never changes: after a build, another
 /// catalogue is opened for the new generation.
@@ -42,6 +45,7 @@ pub struct Catalogue {
     publication: Publication,
     totals: Cache<Search>,
     suggested: Cache<(Suggest, usize)>,
+    read: Cache<Suggest>,
     facets: Cache<FacetQuestion>,
 }
 
@@ -70,8 +74,8 @@ impl Catalogue {
     pub fn open_unpublished(folder: &Path) -> Result<Self> {
         let generation = Generation::open(folder)?;
         let publication = Publication::unpublished(generation.manifest.generation);
-        let (totals, suggested, facets) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, facets })
+        let (totals, suggested, read, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets })
     }
 
     /// As [`Catalogue::open`], but always reads every byte, to find bytes that have decayed on the
@@ -86,8 +90,8 @@ impl Catalogue {
     fn open_by(index: &Path, open: impl FnOnce(&Path) -> Result<Generation>) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = open(&publication.path(index))?;
-        let (totals, suggested, facets) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, facets })
+        let (totals, suggested, read, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets })
     }
 
     /// Reads all files, so that questions find them in memory (engine 10). No answer changes.
@@ -124,8 +128,8 @@ impl Catalogue {
         };
         let publication = self.publication.with(before);
         let generation = Generation::open_checked(&publication.path(index))?;
-        let (totals, suggested, facets) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, facets })
+        let (totals, suggested, read, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets })
     }
 
     /// The publication that the catalogue was opened from. If the index folder has another one, a
@@ -319,6 +323,24 @@ impl Catalogue {
         unless_more(suggest(parts, self.vocabulary(), question, limit, begun, meter))
     }
 
+    /// The number of rows of the security of a row.
+    pub fn listings(&self, hit: Hit) -> usize {
+        let row = self.row(hit);
+        listings(&self.generation.parts, row.share_class_figi(), row.composite_figi())
+    }
+
+    /// The best listing of the security of a row, if it passes the filters; else the row itself
+    /// (contract 16.15).
+    ///
+    /// # Errors
+    /// [`Error::TakesMore`] when that takes more work than the meter allows.
+    ///
+    /// # Panics
+    /// When another catalogue returned the hit.
+    pub fn best_listing(&self, hit: Hit, filters: &Filters, meter: &Meter) -> Result<Hit> {
+        best_listing(&self.generation.parts, hit, filters, meter)
+    }
+
     /// The plan of each part for a search, as text for people.
     ///
     /// # Errors
@@ -373,6 +395,10 @@ impl RowSource for Catalogue {
     fn mic_code(&self, hit: Hit) -> Option<Cow<'_, str>> {
         let ordinal = self.part(hit).mic_codes.as_ref()?.value(hit.doc)?;
         Some(Cow::Borrowed(self.vocabulary().value(Property::MicCode, ordinal)))
+    }
+
+    fn is_best_listing(&self, hit: Hit) -> bool {
+        self.part(hit).ranks.standing(hit.doc).is_best
     }
 
     /// Touches the memory that the rows are read from, so that the processor loads it for many rows

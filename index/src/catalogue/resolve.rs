@@ -4,16 +4,21 @@
 use std::borrow::Borrow;
 
 use super::Catalogue;
+use crate::error::Result;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Known;
 use crate::meter::{Meter, TakesMore};
 use crate::part::Part;
+use crate::part::identifiers::KeyKind;
 use crate::query::Lookup;
+use crate::resolve::name_like::{LOOKUP_UNITS, NamedElsewhere};
 use crate::resolve::policy::{Candidate, Policy};
 use crate::resolve::question::Question;
 use crate::resolve::resolution::{Resolution, ResolveBounds};
 use crate::resolve::resolver::{Readings, Resolver};
 use crate::search::Hit;
+use crate::suggest::Begun;
+use crate::suggest::candidates::{NAME_CANDIDATES_MAX, candidates_of};
 
 /// A found row, which answers the questions of the policy.
 #[derive(Clone, Copy)]
@@ -36,8 +41,20 @@ impl Candidate for Found<'_> {
         self.part.bitmaps.of(known).is_some_and(|rows| rows.contains(self.hit.doc))
     }
 
+    fn is_home(self) -> bool {
+        self.part.ranks.standing(self.hit.doc).is_home
+    }
+
+    fn exch_code(self) -> Option<String> {
+        self.part.rows.get(self.hit.doc).exch_code().map(|code| code.to_string())
+    }
+
     fn security(self) -> Figi {
         self.part.rows.get(self.hit.doc).security()
+    }
+
+    fn name(self) -> Option<String> {
+        self.part.rows.get(self.hit.doc).name().map(|name| name.to_string())
     }
 
     fn place(self) -> (u64, Figi) {
@@ -49,6 +66,9 @@ impl Candidate for Found<'_> {
 /// memory reads overlap (engine 4), and few enough that a long list holds few lookups at a time.
 /// One identifier may have up to twelve readings, and each reading up to twelve corrections.
 const QUESTIONS_AT_ONCE: usize = 256;
+
+/// The units of work of comparing the security of a row.
+const NAMED_ROW_UNITS: u64 = 20;
 
 impl Catalogue {
     /// Resolves identifiers, in their order.
@@ -69,6 +89,28 @@ impl Catalogue {
             resolutions.append(&mut self.resolve_some(some, &mut resolver, meter)?);
         }
         Ok(resolutions)
+    }
+
+    /// Adds candidates to the results of names that were not resolved, up to
+    /// [`NAME_CANDIDATES_MAX`] each (contract 17.15). Returns `None` when that takes more work than
+    /// the meter allows. `resolutions` are the results of `questions`.
+    ///
+    /// # Errors
+    /// When a file of the index cannot be read, because it was changed after it was opened.
+    pub fn add_candidates<'q>(
+        &self,
+        questions: &[impl Borrow<Question<'q>>],
+        resolutions: &mut [Resolution],
+        meter: &Meter,
+    ) -> Result<Option<()>> {
+        for (question, resolution) in questions.iter().zip(resolutions) {
+            let Some(name) = candidates_of(question.borrow(), resolution) else { continue };
+            let mut begun = Begun::default();
+            let suggested = self.suggest(&name, NAME_CANDIDATES_MAX, &mut begun, meter)?;
+            let Some(suggested) = suggested else { return Ok(None) };
+            resolution.candidates = suggested.iter().map(|suggestion| suggestion.hit).collect();
+        }
+        Ok(Some(()))
     }
 
     /// Resolves one batch of the identifiers.
@@ -100,7 +142,27 @@ impl Catalogue {
                 corrections.add(place, lookup);
             }
         }
+        let elsewhere: Result<Vec<bool>, TakesMore> =
+            corrections.names().map(|name| self.is_named_elsewhere(name, meter)).collect();
+        corrections.take_names(elsewhere?);
         Ok(corrections.finish())
+    }
+
+    /// Whether a row of another security has this name.
+    fn is_named_elsewhere(&self, name: &NamedElsewhere, meter: &Meter) -> Result<bool, TakesMore> {
+        for part in &self.generation.parts {
+            meter.charge(LOOKUP_UNITS)?;
+            let docs = part.identifiers.find(KeyKind::Name, &name.name);
+            let mut rows = meter.each(docs, NAMED_ROW_UNITS).map(|doc| part.rows.get(doc));
+            let is_other = rows.any(|row| {
+                name.is_other([Some(row.figi()), row.composite_figi(), row.share_class_figi()])
+            });
+            if is_other {
+                return Ok(true);
+            }
+        }
+        meter.check()?;
+        Ok(false)
     }
 
     fn found(&self, hits: &[Hit]) -> Vec<Found<'_>> {

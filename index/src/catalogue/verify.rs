@@ -9,6 +9,7 @@ use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
 use crate::part::identifiers::keys;
+use crate::part::other_names::KnownAs;
 use crate::part::ranks::Securities;
 use crate::part::ranks::rank::Facts;
 use crate::part::segment::columns::Columns;
@@ -47,7 +48,7 @@ impl Catalogue {
     /// [`Error::Damaged`] for the first contradiction that is found.
     pub fn verify(&self) -> Result<()> {
         self.generation.verify()?;
-        let securities = Securities::of(|each| {
+        let securities = Securities::of(self.vocabulary().countries().clone(), |each| {
             self.instruments(|instrument| {
                 each(instrument.figi, &Facts::of(instrument));
                 Ok(())
@@ -66,10 +67,16 @@ impl Catalogue {
                 let damaged = |what| Error::damaged(&path, format!("{}: {what}", instrument.figi));
                 keys +=
                     agree(part, &columns, doc, &instrument, self.vocabulary()).map_err(damaged)?;
-                let rank = securities.rank(instrument.figi, &Facts::of(&instrument));
+                let facts = Facts::of(&instrument);
+                let rank = securities.rank(instrument.figi, &facts);
                 if part.ranks.rank(doc) != rank {
                     return Err(damaged(
                         "its rank is not the one that follows from its fields".into(),
+                    ));
+                }
+                if part.ranks.standing(doc) != securities.standing(instrument.figi, &facts) {
+                    return Err(damaged(
+                        "whether it is the best listing does not follow from the fields".into(),
                     ));
                 }
                 in_bitmaps +=
@@ -133,6 +140,9 @@ fn agree(
     }
     if instrument.is_unlisted_equity() != columns.is_unlisted_equity(doc) {
         return Err("the fast field of unlisted equities disagrees with its fields".into());
+    }
+    if !part.names.of(doc).into_iter().eq(KnownAs::of(instrument)) {
+        return Err("the table of names has other names".into());
     }
     let of_ids = instrument.keys();
     let mut keys: Vec<(KeyKind, String)> =

@@ -26,8 +26,9 @@ use crate::instrument::id_type::IdValue;
 use crate::part::beginnings::{first_word, is_kept, short_beginnings};
 use crate::part::identifiers::KeyKind;
 use crate::part::identifiers::keys;
+use crate::part::ranks::Standing;
 use crate::part::ranks::rank::Rank;
-use crate::part::segment::document::elsewhere;
+use crate::part::segment::document::{elsewhere, name_terms};
 use crate::words::for_each_term;
 
 /// The most bytes of a term or a key. Longer ones are replaced by a hash: engines refuse long
@@ -43,14 +44,19 @@ pub struct Document {
     pub words: BTreeSet<String>,
     /// The terms of `words` that only the description or an alias has.
     pub elsewhere: BTreeSet<String>,
+    /// The terms by which only suggestions find it: those of its other names, and the inner runs
+    /// of names without spaces.
+    pub names: BTreeSet<String>,
     /// The short beginnings by which suggestions find it: up to three letters of the first word of
-    /// its ticker and of its name. Only the best listings of some kinds have any.
+    /// its ticker and of its names. Only the best listings of some kinds have any.
     pub beginnings: BTreeSet<String>,
     /// Its place in the order of a search without words. Smaller ranks come first; equal ranks are
     /// ordered by FIGI.
     pub rank: u64,
     /// The ordinal of its importance, 0 for none; larger ones are more important.
     pub importance: u16,
+    /// Whether it is the best listing of its security (contract 16.15).
+    pub is_best_listing: bool,
     /// The last part of the rank. It orders rows that are equal in all other parts; smaller scores
     /// are better.
     pub score: u32,
@@ -59,7 +65,7 @@ pub struct Document {
 }
 
 impl Document {
-    pub(crate) fn of(instrument: &Instrument, rank: Rank) -> Result<Self> {
+    pub(crate) fn of(instrument: &Instrument, rank: Rank, standing: Standing) -> Result<Self> {
         let of_ids = instrument.keys().map(|value| id_key(&value));
         let others = keys::keys(instrument).map(|(kind, text)| key(kind, &text));
         let mut words = BTreeSet::new();
@@ -68,7 +74,8 @@ impl Document {
         }
         let mut beginnings = BTreeSet::new();
         if is_kept(rank) {
-            let texts = [&instrument.ticker, &instrument.name].into_iter().flatten();
+            let others = instrument.names.iter().map(|name| &name.text);
+            let texts = [&instrument.ticker, &instrument.name].into_iter().flatten().chain(others);
             for first in texts.filter_map(|text| first_word(text)) {
                 beginnings.extend(short_beginnings(&first).map(str::to_owned));
             }
@@ -78,10 +85,12 @@ impl Document {
             words,
             beginnings,
             elsewhere: elsewhere(instrument).iter().map(|term| bounded_term(term)).collect(),
+            names: name_terms(instrument).iter().map(|term| bounded_term(term)).collect(),
             rank: rank.sort_key(0),
             importance: rank.ordinal(),
+            is_best_listing: standing.is_best,
             score: rank.score(),
-            stored: Stored::pack(instrument, rank)?,
+            stored: Stored::pack(instrument, rank, standing)?,
         })
     }
 }
@@ -98,7 +107,8 @@ impl Catalogue {
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = entry.path(&self.generation.path);
             part.for_each(&path, |doc, instrument| {
-                let document = Document::of(&instrument, part.ranks.rank(doc))?;
+                let (rank, standing) = (part.ranks.rank(doc), part.ranks.standing(doc));
+                let document = Document::of(&instrument, rank, standing)?;
                 each(&instrument, document)
             })?;
         }

@@ -4,10 +4,12 @@
 use std::borrow::Borrow;
 use std::cell::OnceCell;
 
+use super::key;
 use super::stored::{Fetched, Stored};
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::meter::{Meter, TakesMore};
+use crate::part::identifiers::KeyKind;
 use crate::query::Lookup;
 use crate::resolve::policy::{Candidate, Policy};
 use crate::resolve::question::Question;
@@ -111,14 +113,27 @@ impl CorrectionLookups {
         &self.lookups
     }
 
+    /// The names that may be those of other securities too. Each is given with the key of the
+    /// documents that have it, and the security whose documents do not count: those whose own FIGI,
+    /// composite FIGI or share class FIGI it is.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = (String, Figi)> {
+        self.corrections.names().map(|name| (key(KeyKind::Name, &name.name), name.security))
+    }
+
     /// The results, in the order of the questions. `found` says for each lookup whether any row has
     /// its identifier and passes its filters. A lookup for which `found` has no item found none.
-    pub fn finish(mut self, found: impl IntoIterator<Item = bool>) -> Vec<Resolution> {
+    /// `elsewhere` says for each of the [`names`](Self::names) whether another security has it.
+    pub fn finish(
+        mut self,
+        found: impl IntoIterator<Item = bool>,
+        elsewhere: impl IntoIterator<Item = bool>,
+    ) -> Vec<Resolution> {
         for ((place, lookup), is_found) in self.lookups.iter().enumerate().zip(found) {
             if is_found && self.corrections.wants(place) {
                 self.corrections.add(place, lookup);
             }
         }
+        self.corrections.take_names(elsewhere);
         self.corrections.finish()
     }
 }
@@ -160,8 +175,20 @@ impl Candidate for &FetchedRow<'_> {
         self.known.get_or_init(|| self.decode())[known.property() as usize] == Some(known)
     }
 
+    fn is_home(self) -> bool {
+        self.stored.standing().is_home
+    }
+
+    fn exch_code(self) -> Option<String> {
+        self.stored.row().exch_code().map(|code| code.to_string())
+    }
+
     fn security(self) -> Figi {
         self.stored.row().security()
+    }
+
+    fn name(self) -> Option<String> {
+        self.stored.row().name().map(|name| name.to_string())
     }
 
     fn place(self) -> (u64, Figi) {

@@ -1,7 +1,7 @@
 //! An instrument as a byte string in a document; result rows and the whole instrument are read from
 //! it. It holds the rank as `u64`, the importance as the bits of a number ([`NO_IMPORTANCE`] for
-//! none), the packed row (`part::rows::packed`), and the fields that the row lacks. Numbers are
-//! little-endian.
+//! none), the standing of the listing in a byte, the packed row (`part::rows::packed`), and the
+//! fields that the row lacks. Numbers are little-endian.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,12 +11,15 @@ use crate::instrument::Instrument;
 use crate::instrument::importance::Importance;
 use crate::instrument::vocabulary::Property;
 use crate::mapped::u64_at;
+use crate::part::other_names::KnownAs;
+use crate::part::ranks::Standing;
 use crate::part::ranks::rank::Rank;
 use crate::part::rows::{Field, Row, packed};
 use crate::search::{Hit, RowSource};
 
 const IMPORTANCE: usize = 8;
-const ROW: usize = IMPORTANCE + 8;
+const STANDING: usize = IMPORTANCE + 8;
+const ROW: usize = STANDING + 1;
 
 /// The bits that stand for no importance.
 const NO_IMPORTANCE: u64 = u64::MAX;
@@ -30,11 +33,12 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// The bytes of an instrument with a rank.
-    pub(super) fn pack(instrument: &Instrument, rank: Rank) -> Result<Vec<u8>> {
+    /// The bytes of an instrument with a rank and a standing.
+    pub(super) fn pack(instrument: &Instrument, rank: Rank, standing: Standing) -> Result<Vec<u8>> {
         let mut bytes = rank.sort_key(0).to_le_bytes().to_vec();
         let importance = instrument.importance.map_or(NO_IMPORTANCE, Importance::to_bits);
         bytes.extend_from_slice(&importance.to_le_bytes());
+        bytes.push(standing.to_bits());
         packed::pack(instrument, &mut bytes)?;
         instrument.encode_extras(&mut bytes);
         Ok(bytes)
@@ -64,6 +68,11 @@ impl Stored {
         self.decoded().expect("the bytes were checked")
     }
 
+    /// The other names and then the aliases of the instrument.
+    pub(crate) fn known_as(&self) -> Vec<KnownAs> {
+        KnownAs::of(&self.instrument()).collect()
+    }
+
     /// The rank of the instrument as a number ([`Document::rank`](super::Document::rank)).
     pub fn rank_number(&self) -> u64 {
         u64_at(&self.bytes, 0)
@@ -72,6 +81,11 @@ impl Stored {
     /// The rank of the instrument.
     pub(crate) fn rank(&self) -> Rank {
         Rank::of_sort_key(u64_at(&self.bytes, 0))
+    }
+
+    /// Whether the instrument is the best listing of its security, and a home listing.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing::from_bits(self.bytes[STANDING])
     }
 
     /// The instrument's value of a property.
@@ -127,5 +141,9 @@ impl RowSource for Fetched {
 
     fn mic_code(&self, hit: Hit) -> Option<Cow<'_, str>> {
         self.stored(hit).property(Property::MicCode).map(Cow::Owned)
+    }
+
+    fn is_best_listing(&self, hit: Hit) -> bool {
+        self.stored(hit).standing().is_best
     }
 }

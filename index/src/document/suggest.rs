@@ -8,17 +8,18 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use super::clauses::WordTerms;
-use super::id_key;
 use super::places::Places;
 use super::stored::Fetched;
+use super::{id_key, key};
 use crate::instrument::figi::Figi;
-use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::{Known, Vocabulary};
+use crate::part::identifiers::KeyKind;
+use crate::part::other_names::KnownAs;
 use crate::query::Filters;
 use crate::search::{Hit, RowSource as _};
 use crate::suggest::interpretations::{as_typed, is_short, longest};
 use crate::suggest::reading::{Fit, QueryWord, RowReading};
-use crate::suggest::score::{As, WholeText, best};
+use crate::suggest::score::{As, OfSecurity, Said, WholeText, arranged, best};
 use crate::suggest::spelled::{Spelled, spelled};
 use crate::suggest::stages::{Stage, Typed};
 use crate::suggest::{Interpretation, Matched, READ_MAX, Suggest};
@@ -48,16 +49,13 @@ pub struct TypedWord<'a> {
     pub text: &'a str,
     /// Whether a document also holds the word by a term that begins with the text.
     pub is_beginning: bool,
-    /// Whether the text is so short that many terms begin with it. Then only a term of the ticker
-    /// or the name fits.
+    /// Whether the text is so short that many terms begin with it. Then only a term of the ticker,
+    /// a name or an alias fits.
     pub is_short: bool,
     /// The most typos by which a term may differ from the text. If `is_beginning`, the beginning of
     /// a term may differ by as many. A typo is a missing, extra or wrong letter, or a swap of two
     /// neighbours.
     pub typos: usize,
-    /// Whether only the terms of the ticker and the name count, not those of the description and
-    /// the aliases.
-    pub is_of_name: bool,
 }
 
 /// The way in which a document was found for a suggestion.
@@ -72,10 +70,22 @@ pub enum FoundBy<'a> {
     /// [`Clauses::symbols_are_exact`](crate::Clauses::symbols_are_exact),
     /// [`Clauses::by_symbol`](crate::Clauses::by_symbol).
     Whole,
-    /// The whole text spells out the ticker: [`Candidates::spelled`].
-    Spelled,
+    /// The whole text spells out the ticker: the item of [`Candidates::spelled`] with this number.
+    Spelled(usize),
+    /// The whole text has the form of a name: [`Candidates::forms`].
+    Form,
     /// The document holds the words of an interpretation.
     Words(&'a Interpretation),
+}
+
+/// The document that fits a text best, of a security that the text may mean.
+#[derive(Clone, Debug)]
+pub struct Suggested {
+    /// The document.
+    pub hit: Hit,
+    /// Whether it is shown itself: it is the best listing, or the text asks for this listing.
+    pub is_shown: bool,
+    of: OfSecurity<(Figi, Hit)>,
 }
 
 /// The documents that the text may mean, and how well each of them fits.
@@ -84,6 +94,7 @@ pub struct Candidates<'a> {
     words: Vec<QueryWord>,
     spelled: Vec<Spelled>,
     whole: WholeText,
+    said: Said<'a>,
     fits: BTreeMap<Figi, (Hit, Fit)>,
 }
 
@@ -151,7 +162,6 @@ impl Interpretation {
             is_beginning: word.is_unfinished,
             is_short: is_short(word),
             typos: word.typos,
-            is_of_name: !word.is_held,
         })
     }
 
@@ -184,16 +194,25 @@ impl<'a> Candidates<'a> {
         let spelled = spelled(keywords.text(), filters, vocabulary);
         let whole = WholeText::new(keywords, &spelled);
         let words = as_typed(keywords);
-        Self { question, words, spelled, whole, fits: BTreeMap::new() }
+        let said = Said::of(&question.keywords);
+        Self { question, words, spelled, whole, said, fits: BTreeMap::new() }
     }
 
     /// The keys of the tickers that the whole text spells out (with an exchange, with a market
-    /// sector, or in another spelling), each with the filters that its documents must pass.
-    pub fn spelled(&self) -> impl Iterator<Item = (String, &Filters)> {
-        self.spelled.iter().filter_map(|Spelled { ticker, filters }| {
-            let ticker = IdType::Ticker.admit(ticker).ok()?;
-            Some((id_key(&ticker), filters))
-        })
+    /// sector, or in another spelling) and of the numbers that it labels, each with its number for
+    /// [`FoundBy::Spelled`] and with the filters that its documents must pass.
+    pub fn spelled(&self) -> impl Iterator<Item = (usize, String, &Filters)> {
+        let spelled = self.spelled.iter().enumerate();
+        spelled
+            .map(|(number, Spelled { id_value, filters, .. })| (number, id_key(id_value), filters))
+    }
+
+    /// The keys of the forms of the whole text (contract 16.16).
+    pub fn forms(&self) -> Vec<String> {
+        let forms = self.whole.forms.iter();
+        let keys =
+            forms.flat_map(|form| [KeyKind::Form, KeyKind::Name].map(|kind| key(kind, form)));
+        keys.collect()
     }
 
     /// The number of candidates.
@@ -213,34 +232,79 @@ impl<'a> Candidates<'a> {
     /// When `rows` has no row of the hit.
     pub fn add(&mut self, rows: &Fetched, hit: Hit, found_by: FoundBy<'_>) -> bool {
         let row = rows.row(hit);
-        let reading = RowReading::of(row);
+        let reading = RowReading::of(row, rows.stored(hit).known_as());
+        let (is_narrowed, of_spelling) = match found_by {
+            FoundBy::Number | FoundBy::Whole | FoundBy::Form => (false, 0),
+            FoundBy::Spelled(number) => self
+                .spelled
+                .get(number)
+                .map_or((false, 0), |it| (it.names_exchange(self.question), it.points)),
+            FoundBy::Words(interpretation) => (interpretation.exch_code.is_some(), 0),
+        };
         let whole = |found_as| Some(self.whole.fit(&reading, &self.words, found_as));
         let fit = match found_by {
             FoundBy::Number => whole(As::Number),
             FoundBy::Whole => whole(As::Whole),
-            FoundBy::Spelled => whole(As::Spelled),
-            FoundBy::Words(Interpretation { words, points, .. }) => {
-                reading.fit(words).map(|fit| fit.and(*points))
+            FoundBy::Spelled(_) => whole(As::Spelled),
+            FoundBy::Form => whole(As::Form),
+            FoundBy::Words(interpretation) => {
+                interpretation.fit(&reading, rows.stored(hit).rank().kind())
             }
         };
-        if let Some(fit) = fit {
+        if let Some(fit) = fit.map(|fit| fit.and(of_spelling).narrowed(is_narrowed)) {
             self.fits.entry(row.figi()).or_insert((hit, fit)).1.improve(fit);
         }
         fit.is_some()
     }
 
-    /// One document of each security, the likeliest first, at most `limit`; each with the reasons
-    /// for suggesting it.
+    /// The document of each security that fits best, the likeliest first. The best listing of a
+    /// security is shown in its place if it passes the filters, unless `is_shown`; then
+    /// [`Candidates::arranged`] decides the order.
     ///
     /// # Panics
     /// When `rows` has no row of a candidate.
-    pub fn best(&self, rows: &Fetched, places: &Places, limit: usize) -> Vec<(Hit, Matched)> {
+    pub fn best(&self, rows: &Fetched, places: &Places, limit: usize) -> Vec<Suggested> {
         let fits = self.fits.iter().map(|(figi, (hit, fit))| {
             let rank = rows.stored(*hit).rank();
             ((*figi, *hit), rank, *fit)
         });
         let row = |(_, hit)| rows.row(hit);
-        let best = best(fits, &self.question.keywords, places.importances(), limit, row);
-        best.into_iter().map(|((_, hit), matched)| (hit, matched)).collect()
+        let best = best(fits, &self.said, places.importances(), limit, row).into_iter();
+        let suggested = best.map(|of| {
+            let (_, hit) = of.row;
+            let is_shown = of.is_meant || rows.stored(hit).standing().is_best;
+            Suggested { hit, is_shown, of }
+        });
+        suggested.collect()
+    }
+
+    /// The documents to show, the likeliest first, at most `limit`, with the reasons for suggesting
+    /// them, and the other name that fits best, if one does. `shown` has each document of
+    /// [`Candidates::best`] with the one that is shown for it.
+    ///
+    /// # Panics
+    /// When `rows` has no row of a hit.
+    pub fn arranged(
+        &self,
+        shown: Vec<(Suggested, Hit)>,
+        rows: &Fetched,
+        places: &Places,
+        limit: usize,
+    ) -> Vec<(Hit, Matched, Option<KnownAs>)> {
+        let found = shown
+            .into_iter()
+            .map(|(suggested, shown)| (suggested.of, (rows.row(shown).figi(), shown)));
+        // A document that was fetched twice is one row.
+        let mut first = BTreeMap::new();
+        let found = found.map(|(of, (figi, hit))| (of, (figi, *first.entry(figi).or_insert(hit))));
+        let facts = |(_, hit): (Figi, Hit)| (rows.stored(hit).rank(), rows.stored(hit).standing());
+        let row = |(_, hit): (Figi, Hit)| rows.row(hit);
+        let (arranged, _) = arranged(found, &self.said, places.importances(), limit, facts, row);
+        let arranged = arranged.into_iter().map(|((_, hit), of)| {
+            let known_as =
+                |place: u8| rows.stored(of.row.1).known_as().into_iter().nth(place.into());
+            (hit, of.fit.matched, of.fit.known_as.and_then(known_as))
+        });
+        arranged.collect()
     }
 }

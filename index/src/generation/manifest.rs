@@ -15,13 +15,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::folder::{Publication, sync};
+use super::id::GenerationId;
 use super::names::{FileName, PartFolder, below};
 use crate::error::{Error, Result};
+use crate::instrument::date::Date;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 
 /// The number of the format that this version writes and reads. It reads no other format: an index
 /// is built again every night.
-pub(crate) const FORMAT: u32 = 8;
+pub(crate) const FORMAT: u32 = 9;
 
 /// The most bytes of a manifest. A part takes 4.4 KB, so that 1.3 billion instruments take 370 KB;
 /// all lists of values and names of exchanges take 40 KB, and each dump takes about 150 bytes. A
@@ -59,6 +61,14 @@ pub struct Manifest {
     /// The number of the generation, larger than those of earlier ones: the number in the index
     /// folder of the build or, after a publication in object storage, the number there.
     pub generation: u64,
+    /// The id of the generation, which publishing it elsewhere does not change.
+    pub id: GenerationId,
+    /// The id of the generation that was published when this one was built; `None` when there was
+    /// none, or none of this format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<GenerationId>,
+    /// The day that the dumps describe.
+    pub date: Date,
     /// The time when the generation was built, RFC 3339, UTC.
     pub built_at: String,
     /// The time when the generation was published in object storage, in the same form; `None`
@@ -81,6 +91,10 @@ pub struct Manifest {
     /// The names of exchanges, by their codes, for people.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub exchanges: BTreeMap<String, String>,
+    /// The ISO 3166 codes of the countries of exchanges, by their codes, where the operator's table
+    /// differs from the bundled one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub countries: BTreeMap<String, String>,
     /// The number of instruments that have a value in each column, by the column's name in a dump,
     /// without empty columns. The map is empty when the numbers are unknown.
     #[serde(default)]
@@ -176,7 +190,7 @@ impl Manifest {
                 return Err(Error::ForeignFormat { path, found, supported: FORMAT });
             }
             None => {
-                let what = "its first line is not the number of a format, such as `format = 8`";
+                let what = "its first line is not the number of a format, such as `format = 9`";
                 return Err(Error::damaged(path, what));
             }
         }
@@ -245,12 +259,19 @@ impl Manifest {
         })
     }
 
-    /// The values that the enum-like properties may have.
+    /// The values that the enum-like properties may have, and the countries of exchange codes.
     pub fn vocabulary(&self) -> Vocabulary {
-        Vocabulary::new(self.values.iter().flat_map(|(property, values)| {
+        let vocabulary = Vocabulary::new(self.values.iter().flat_map(|(property, values)| {
             let property = Property::from_name(property);
             values.iter().filter_map(move |value| Some((property?, value.clone())))
-        }))
+        }));
+        vocabulary.with_countries(self.countries.clone())
+    }
+
+    /// The time from which others could read the generation, RFC 3339, UTC: when it was published in
+    /// object storage, or else built.
+    pub fn available_at(&self) -> &str {
+        self.published_at.as_ref().unwrap_or(&self.built_at)
     }
 
     /// The size of all files of all parts, in bytes.
@@ -439,7 +460,7 @@ mod tests {
             (filled("0,"), "signs"),
             (filled("["), "signs"),
             (changed("library = ", &format!("library = {}", "[".repeat(1000))), "recurse"),
-            (format!("{right}\n{}", &right["format = 8".len()..]), "duplicate key"),
+            (format!("{right}\n{}", &right["format = 9".len()..]), "duplicate key"),
             (right.replace(" = ", " "), "first line"),
             (right[..right.len() / 2].to_owned(), ""),
         ] {

@@ -3,7 +3,9 @@
 
 mod access;
 pub(crate) mod builds;
+pub(crate) mod changes;
 pub(crate) mod folder;
+pub(crate) mod id;
 pub(crate) mod manifest;
 pub(crate) mod names;
 pub(crate) mod receive;

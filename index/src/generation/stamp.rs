@@ -242,6 +242,8 @@ mod tests {
     use super::super::manifest::{FORMAT, Manifest, PartEntry};
     use super::super::names::PartFolder;
     use super::*;
+    use crate::generation::id::GenerationId;
+    use crate::instrument::date::Date;
     use crate::{BuildOptions, Builder, Figi, Instrument};
 
     const NAMES: [&str; 3] = ["a.x", "b.x", "segment/c.x"];
@@ -264,6 +266,9 @@ mod tests {
                 library: String::new(),
                 program: String::new(),
                 generation: 1,
+                id: GenerationId::random(),
+                parent: None,
+                date: Date::today(),
                 built_at: String::new(),
                 published_at: None,
                 instruments: 0,
@@ -272,6 +277,7 @@ mod tests {
                 sources: Vec::new(),
                 values: BTreeMap::new(),
                 exchanges: BTreeMap::new(),
+                countries: BTreeMap::new(),
                 filled: BTreeMap::new(),
                 parts: vec![PartEntry {
                     folder: PartFolder::of(0),

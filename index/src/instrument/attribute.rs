@@ -9,6 +9,7 @@ use super::date::Date;
 use super::figi::Figi;
 use super::id_type::{IdType, IdValue};
 use super::importance::Importance;
+use super::names::OtherName;
 use super::value::{ColumnValue, IdentifierSet, Slot, Sort};
 use super::vocabulary::Property;
 
@@ -29,6 +30,7 @@ macro_rules! stored {
     (Number) => { Option<f64> };
     (Flag) => { Option<bool> };
     (Texts) => { Vec<String> };
+    (Names) => { Vec<OtherName> };
     ($sort:ident) => { Option<$sort> };
 }
 
@@ -39,6 +41,9 @@ macro_rules! known {
     };
     (Texts, $field:expr) => {
         (!$field.is_empty()).then_some(ColumnValue::Texts(&$field))
+    };
+    (Names, $field:expr) => {
+        (!$field.is_empty()).then_some(ColumnValue::Names(&$field))
     };
     ($sort:ident, $field:expr) => {
         $field.map(ColumnValue::$sort)
@@ -155,6 +160,8 @@ attributes! {
     /// The importance from the operator, which orders a search (contract 10.8). An index with more
     /// than 65,535 different importances keeps only the first bits of each.
     Importance = "importance", importance: Importance in Ranks;
+    /// Other names, which only suggestions and lists find (contract 16.16).
+    Names = "names", names: Names in Extras;
 }
 
 impl Attribute {

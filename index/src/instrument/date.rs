@@ -3,10 +3,13 @@
 use std::fmt;
 
 use jiff::civil;
-use jiff::{Span, ToSpan as _};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan as _};
+use serde::{Deserialize, Serialize};
 
 /// A day of the proleptic Gregorian calendar in the years 0 to 9999.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Date(civil::Date);
 
 /// The text is not a date of the form YYYY-MM-DD.
@@ -41,6 +44,11 @@ impl Date {
             Self::new(year, month, day)
         };
         parts().ok_or(DateError)
+    }
+
+    /// The day that it is now, in UTC.
+    pub fn today() -> Self {
+        Self(Timestamp::now().to_zoned(TimeZone::UTC).date())
     }
 
     /// The days since 1970-01-01, negative before it.
@@ -81,6 +89,20 @@ impl fmt::Display for Date {
 impl fmt::Debug for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl TryFrom<String> for Date {
+    type Error = DateError;
+
+    fn try_from(text: String) -> Result<Self, DateError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Date> for String {
+    fn from(date: Date) -> Self {
+        date.to_string()
     }
 }
 

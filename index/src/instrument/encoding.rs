@@ -6,6 +6,7 @@ use super::date::Date;
 use super::figi::Figi;
 use super::id_type::{IdType, IdValue};
 use super::importance::Importance;
+use super::names::{NameKind, OtherName};
 use super::value::{ColumnValue, Slot, Sort};
 use super::vocabulary::Property;
 
@@ -63,6 +64,7 @@ impl Instrument {
             put_text(out, id_value.as_str());
         }
         for attribute in lists() {
+            // An empty list of names has the same bytes as one of texts.
             put_value(out, self.value(attribute).unwrap_or(ColumnValue::Texts(&[])));
         }
         out[start..][PRESENT].copy_from_slice(&present.to_le_bytes());
@@ -106,12 +108,16 @@ const _: () = assert!(Attribute::ALL.len() + Property::COUNT <= 32);
 /// former before the properties and the latter after them. Lists have no presence bit; they come
 /// last, after the identifiers.
 fn single(is_in_row: bool) -> impl Iterator<Item = Attribute> {
-    let single = Attribute::ALL.iter().copied().filter(|one| one.sort() != Sort::Texts);
+    let single = Attribute::ALL.iter().copied().filter(|one| !is_list(one.sort()));
     single.filter(move |one| (one.home() == Home::Row) == is_in_row)
 }
 
 fn lists() -> impl Iterator<Item = Attribute> {
-    Attribute::ALL.iter().copied().filter(|one| one.sort() == Sort::Texts)
+    Attribute::ALL.iter().copied().filter(|one| is_list(one.sort()))
+}
+
+fn is_list(sort: Sort) -> bool {
+    matches!(sort, Sort::Texts | Sort::Names)
 }
 
 impl Writer<'_> {
@@ -190,6 +196,10 @@ fn put_value(out: &mut Vec<u8>, value: ColumnValue<'_>) {
             put_number(out, texts.len());
             texts.iter().for_each(|text| put_text(out, text));
         }
+        ColumnValue::Names(names) => {
+            put_number(out, names.len());
+            names.iter().for_each(|name| put_name(out, name));
+        }
         ColumnValue::Identifiers(_) => unreachable!("identifiers are not an attribute"),
     }
 }
@@ -210,8 +220,41 @@ fn take_value(bytes: &mut &[u8], slot: Slot<'_>) -> Option<()> {
                 slot.push(take_text(bytes)?.to_owned());
             }
         }
+        Slot::Names(slot) => {
+            for _ in 0..take_number(bytes)? {
+                slot.push(take_name(bytes)?);
+            }
+        }
     }
     Some(())
+}
+
+/// The bits of the byte before a name: two for its kind, and one for each day that is known.
+const KIND: u8 = 0b11;
+const HAS_FROM: u8 = 1 << 2;
+const HAS_TO: u8 = 1 << 3;
+
+/// Appends another name: a byte for its kind and its days, the days, the text.
+pub(crate) fn put_name(out: &mut Vec<u8>, name: &OtherName) {
+    let day = |day: Option<Date>, bit| if day.is_some() { bit } else { 0 };
+    out.push(name.kind as u8 | day(name.from, HAS_FROM) | day(name.to, HAS_TO));
+    for day in [name.from, name.to].into_iter().flatten() {
+        out.extend_from_slice(&(day.to_days() as i32).to_le_bytes());
+    }
+    put_text(out, &name.text);
+}
+
+/// Takes another name off the front; `None` when it is cut or wrong.
+pub(crate) fn take_name(bytes: &mut &[u8]) -> Option<OtherName> {
+    let [head] = take(bytes)?;
+    let kind = NameKind::from_code(head & KIND)?;
+    let mut day = |bit| match head & bit != 0 {
+        true => Date::from_days(i32::from_le_bytes(take(bytes)?).into()).map(Some),
+        false => Some(None),
+    };
+    let (from, to) = (day(HAS_FROM)?, day(HAS_TO)?);
+    let text = take_text(bytes)?.to_owned();
+    (head >> 4 == 0).then_some(OtherName { text, kind, from, to })
 }
 
 #[cfg(test)]
@@ -239,7 +282,15 @@ mod tests {
         });
         let lists =
             (proptest::collection::vec(id_value, 0..5), proptest::collection::vec(".*", 0..4));
-        (figis, texts, values, lists).prop_map(|(figis, texts, values, lists)| {
+        let day = || {
+            let days = -700_000_i64..700_000;
+            proptest::option::of(days.prop_map(|days| Date::from_days(days).unwrap()))
+        };
+        let name = (".{0,40}", 0_u8..4, day(), day()).prop_map(|(text, code, from, to)| {
+            OtherName { text, kind: NameKind::from_code(code).unwrap(), from, to }
+        });
+        let lists = (lists, proptest::collection::vec(name, 0..4));
+        (figis, texts, values, lists).prop_map(|(figis, texts, values, (lists, names))| {
             let mut texts = texts.into_iter();
             let mut text = || texts.next().unwrap();
             Instrument {
@@ -262,6 +313,7 @@ mod tests {
                 importance: values.6,
                 identifiers: lists.0,
                 alias: lists.1,
+                names,
             }
         })
     }

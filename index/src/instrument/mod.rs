@@ -5,12 +5,14 @@ pub(crate) mod attribute;
 pub mod check_digit;
 pub(crate) mod date;
 pub(crate) mod encoding;
+pub(crate) mod exported;
 pub(crate) mod figi;
 pub(crate) mod id_type;
 pub(crate) mod importance;
 pub(crate) mod kind;
 pub(crate) mod level;
 pub(crate) mod markets;
+pub(crate) mod names;
 pub(crate) mod value;
 pub(crate) mod vocabulary;
 

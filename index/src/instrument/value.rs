@@ -8,6 +8,7 @@ use super::date::Date;
 use super::figi::Figi;
 use super::id_type::{IdType, IdValue};
 use super::importance::Importance;
+use super::names::OtherName;
 
 /// The sort of the values of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum Sort {
     Importance,
     /// Texts in their order.
     Texts,
+    /// Other names.
+    Names,
 }
 
 /// A known value of an instrument.
@@ -45,6 +48,8 @@ pub enum ColumnValue<'a> {
     Importance(Importance),
     /// Texts in their order.
     Texts(&'a [String]),
+    /// Other names.
+    Names(&'a [OtherName]),
     /// The identifiers of one idType.
     Identifiers(IdentifierSet<'a>),
 }
@@ -65,6 +70,8 @@ pub enum Slot<'a> {
     Importance(&'a mut Option<Importance>),
     /// Texts in their order.
     Texts(&'a mut Vec<String>),
+    /// Other names.
+    Names(&'a mut Vec<OtherName>),
 }
 
 /// The identifiers of one idType of an instrument.
@@ -121,6 +128,10 @@ impl fmt::Display for ColumnValue<'_> {
             Self::Flag(flag) => flag.fmt(f),
             Self::Importance(importance) => importance.fmt(f),
             Self::Texts(texts) => texts.join(";").fmt(f),
+            Self::Names(names) => {
+                let texts: Vec<&str> = names.iter().map(|name| &*name.text).collect();
+                texts.join(";").fmt(f)
+            }
             Self::Identifiers(set) => set.sorted().join(";").fmt(f),
         }
     }
@@ -135,6 +146,7 @@ impl Serialize for ColumnValue<'_> {
             Self::Flag(flag) => flag.serialize(serializer),
             Self::Importance(importance) => importance.number().serialize(serializer),
             Self::Texts(texts) => texts.serialize(serializer),
+            Self::Names(names) => names.serialize(serializer),
             Self::Identifiers(set) => serializer.collect_seq(set.values()),
             Self::Text(text) => text.serialize(serializer),
             Self::Figi(_) | Self::Date(_) => serializer.collect_str(self),

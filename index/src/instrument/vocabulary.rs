@@ -4,9 +4,11 @@
 //! (contract 6.2). An admitted value is a [`Known`]. Filters on these properties accept nothing
 //! else, so they contain no unchecked text.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use iso_currency::{Currency, IntoEnumIterator as _};
+
+use super::markets::Countries;
 
 /// An enum-like property, by its name in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,10 +122,11 @@ impl Known {
     }
 }
 
-/// The allowed values of every property.
+/// The allowed values of every property, and the countries of exchange codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
     lists: [List; Property::COUNT],
+    countries: Countries,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,7 +145,17 @@ impl Vocabulary {
         for (property, value) in values {
             sets[property as usize].insert(value);
         }
-        Self { lists: sets.map(List::new) }
+        Self { lists: sets.map(List::new), countries: Countries::default() }
+    }
+
+    /// The same values, with the countries of the operator's table by exchange code.
+    pub(crate) fn with_countries(self, countries: BTreeMap<String, String>) -> Self {
+        Self { countries: Countries::new(countries), ..self }
+    }
+
+    /// The countries of exchange codes.
+    pub(crate) fn countries(&self) -> &Countries {
+        &self.countries
     }
 
     /// The values of `property`, sorted by lower case, equal ones by code point (contract 7.4).

@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::mapped::{Mapped, first_index, u32_at};
 use crate::part::file_writer::write_file;
+use crate::part::other_names::OtherNames;
 use crate::part::ranks::Ranks;
 use crate::part::ranks::rank::Rank;
 use crate::part::rows::Rows;
@@ -53,7 +54,7 @@ impl Beginnings {
         Ok(beginnings)
     }
 
-    /// The positions of the best rows whose ticker or name begins with `beginning`, ascending. An
+    /// The positions of the best rows whose ticker, name or other name begins with it, ascending. An
     /// article at the beginning of a name does not count. Empty for a `beginning` of more than
     /// [`SHORT_CHARS_MAX`] letters.
     pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
@@ -103,6 +104,7 @@ impl Beginnings {
 pub(crate) fn write(part: &Path) -> Result<()> {
     let rows = Rows::open(part)?;
     let ranks = Ranks::open(part, rows.len())?;
+    let names = OtherNames::open(part)?;
     let mut known: HashMap<[u8; KEY_BYTES], Vec<u32>> = HashMap::new();
     for position in 0..ranks.len() {
         let doc = ranks.doc(position);
@@ -110,8 +112,9 @@ pub(crate) fn write(part: &Path) -> Result<()> {
             continue;
         }
         let row = rows.get(doc);
-        for text in [row.ticker(), row.name()].into_iter().flatten() {
-            let text = text.to_string();
+        let own = [row.ticker(), row.name()].into_iter().flatten().map(|text| text.to_string());
+        let others = names.of(doc).into_iter().filter(|name| name.kind.is_some());
+        for text in own.chain(others.map(|name| name.text)) {
             let Some(first) = first_word(&text) else { continue };
             for beginning in short_beginnings(&first) {
                 let Some(key) = key(beginning) else { continue };

@@ -6,6 +6,7 @@
 //! each; an instrument is its length as `u32`, then its encoding without the fields of its row.
 //! `extras.starts` has the start of each block and the end of the last one, as `u64`.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::file_writer::{FileWriter, write_file};
@@ -107,7 +108,7 @@ impl Extras {
         part: &Path,
         mut each: impl FnMut(Instrument) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.blocks.read_in_order();
+        self.read_in_order();
         for number in 0..self.starts.len() / 8 - 1 {
             let block = self.block(part, number)?;
             let mut rest = &block[..];
@@ -133,11 +134,56 @@ impl Extras {
         Instrument::decode(take_encoded(part, &mut rest)?).ok_or_else(|| damaged(part))
     }
 
+    /// Tells the system that all blocks are about to be read in their order.
+    pub(crate) fn read_in_order(&self) {
+        self.blocks.read_in_order();
+    }
+
+    /// Moves to the instrument of a DocId, in ascending order, as it is encoded. A block is unpacked
+    /// once.
+    ///
+    /// # Errors
+    /// The fault, when the block cannot be unpacked.
+    pub(crate) fn step(&self, at: &mut ExtrasBlock, doc: u32) -> Result<(), &'static str> {
+        const FAULT: &str = "extras.blocks: a block cannot be decoded";
+        if (doc as usize).is_multiple_of(BLOCK) {
+            let number = doc as usize / BLOCK;
+            let packed = self.blocks.get(self.place(number)..self.place(number + 1));
+            at.plain = zstd::decode_all(packed.ok_or(FAULT)?).map_err(|_| FAULT)?;
+            at.current = 0..0;
+        }
+        let start = at.current.end + 4;
+        let length = at.plain.get(at.current.end..start).ok_or(FAULT)?;
+        let end = start + u32_at(length, 0) as usize;
+        if end > at.plain.len() {
+            return Err(FAULT);
+        }
+        at.current = start..end;
+        Ok(())
+    }
+
+    fn place(&self, number: usize) -> usize {
+        u64_at(&self.starts, number * 8) as usize
+    }
+
     fn block(&self, part: &Path, number: usize) -> Result<Vec<u8>> {
-        let place = |number: usize| u64_at(&self.starts, number * 8) as usize;
-        let packed = self.blocks.get(place(number)..place(number + 1));
+        let packed = self.blocks.get(self.place(number)..self.place(number + 1));
         let packed = packed.ok_or_else(|| damaged(part))?;
         zstd::decode_all(packed).map_err(|_| damaged(part))
+    }
+}
+
+/// A block, at one of its instruments.
+#[derive(Default)]
+pub(crate) struct ExtrasBlock {
+    plain: Vec<u8>,
+    current: Range<usize>,
+}
+
+impl ExtrasBlock {
+    /// The instrument as it is encoded, without the fields of its row.
+    pub(crate) fn encoded(&self) -> &[u8] {
+        &self.plain[self.current.clone()]
     }
 }
 

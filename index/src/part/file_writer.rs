@@ -41,6 +41,11 @@ impl FileWriter {
         file.into_inner().map_err(|error| Error::io(&path)(error.into_error()))?;
         Ok(())
     }
+
+    /// Drops the file without writing the rest of the buffer: the caller removes it.
+    pub(crate) fn abandon(self) {
+        drop(self.file.into_parts());
+    }
 }
 
 /// Writes a file in one call. Replaces the file if it exists.

@@ -4,15 +4,16 @@
 //! all of them (engine 1). Each companion has a writer for the build and a reader. Most have a
 //! `verify` for faults that a checksum does not show.
 //!
-//! Imports: `mod → beginnings → {extras, ranks} → {rows, identifiers, bitmaps, numbers,
+//! Imports: `mod → beginnings → {extras, other_names, ranks} → {rows, identifiers, bitmaps, numbers,
 //! segment}`, and `file_writer` serves all.
 
 pub(crate) mod beginnings;
 pub(crate) mod bitmaps;
 pub(crate) mod extras;
-mod file_writer;
+pub(crate) mod file_writer;
 pub(crate) mod identifiers;
 pub(crate) mod numbers;
+pub(crate) mod other_names;
 pub(crate) mod ranks;
 pub(crate) mod rows;
 pub(crate) mod segment;
@@ -28,6 +29,7 @@ use self::extras::Extras;
 use self::identifiers::Identifiers;
 use self::identifiers::lengths::Lengths;
 use self::numbers::Numbers;
+use self::other_names::OtherNames;
 use self::ranks::Ranks;
 use self::rows::{Row, Rows};
 use self::segment::columns::{Columns, CountedColumns, ValueColumn};
@@ -58,8 +60,33 @@ pub(crate) struct Part {
     pub(crate) dictionary: Dictionary,
     /// The rows of the segment's rare words.
     pub(crate) rare_postings: RarePostings,
+    /// The words that only suggestions read, those of other names.
+    pub(crate) name_words: NameWords,
+    pub(crate) names: OtherNames,
     pub(crate) fields: Fields,
     pub(crate) extras: Extras,
+}
+
+/// The words of other names, with their rows.
+pub(crate) struct NameWords {
+    pub(crate) words: Arc<InvertedIndexReader>,
+    pub(crate) dictionary: Dictionary,
+    pub(crate) rare_postings: RarePostings,
+}
+
+impl NameWords {
+    fn open(segment: &SegmentReader, fields: &Fields, path: &Path) -> Result<Self> {
+        Ok(Self {
+            words: segment.inverted_index(fields.names)?,
+            dictionary: Dictionary::open(segment, fields.names, path)?,
+            rare_postings: RarePostings::open(segment, fields.names, path)?,
+        })
+    }
+
+    /// Whether no row has other names.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.terms().num_terms() == 0
+    }
 }
 
 impl Part {
@@ -95,6 +122,8 @@ impl Part {
             words: segment.inverted_index(fields.words)?,
             dictionary: Dictionary::open(&segment, fields.words, path)?,
             rare_postings: RarePostings::open(&segment, fields.words, path)?,
+            name_words: NameWords::open(&segment, &fields, path)?,
+            names: OtherNames::open(path)?,
             rows,
             segment,
             fields,
@@ -120,6 +149,8 @@ impl Part {
         self.bitmaps.verify(path, count)?;
         self.numbers.verify(path)?;
         self.dictionary.verify(&self.words, path)?;
+        self.name_words.dictionary.verify(&self.name_words.words, path)?;
+        self.names.verify(path, count)?;
         self.ranks.verify(path, &self.words, &self.rare_postings)?;
         self.beginnings.verify(path, &self.ranks)?;
         self.identifiers.verify(path, count)

@@ -1,6 +1,9 @@
 //! Recognises the type of a whole column of identifiers from its values and its heading.
 
-use super::recognise::{has_form, trimmed};
+use super::correction::padded_sedol;
+use super::recognise::has_form;
+use super::spaced::{identifier_in, is_in_groups};
+use super::trimmed::trimmed;
 use crate::instrument::id_type::IdType;
 
 /// The most values that decide the type of a column. The first values decide, so that a stream is
@@ -22,7 +25,7 @@ const PROVEN: [IdType; 5] =
     [IdType::BbGlobal, IdType::Isin, IdType::Occ, IdType::Sedol, IdType::Cusip];
 
 /// The headings of columns of identifiers, in lower case without blanks and signs.
-const HEADINGS: [(&str, IdType); 27] = [
+const HEADINGS: [(&str, IdType); 34] = [
     ("figi", IdType::BbGlobal),
     ("idbbglobal", IdType::BbGlobal),
     ("bbgid", IdType::BbGlobal),
@@ -39,6 +42,9 @@ const HEADINGS: [(&str, IdType); 27] = [
     ("idsedol", IdType::Sedol),
     ("wkn", IdType::Wertpapier),
     ("wertpapier", IdType::Wertpapier),
+    ("wertpapierkennnummer", IdType::Wertpapier),
+    ("wknnr", IdType::Wertpapier),
+    ("wknnummer", IdType::Wertpapier),
     ("idwertpapier", IdType::Wertpapier),
     ("commoncode", IdType::Common),
     ("idcommon", IdType::Common),
@@ -48,6 +54,11 @@ const HEADINGS: [(&str, IdType); 27] = [
     ("tickersymbol", IdType::Ticker),
     ("tickers", IdType::Ticker),
     ("symbol", IdType::Ticker),
+    // The code of a Japanese listing, as brokers there call it.
+    ("銘柄コード", IdType::Ticker),
+    ("証券コード", IdType::Ticker),
+    ("コード", IdType::Ticker),
+    ("ティッカー", IdType::Ticker),
     ("symbols", IdType::Ticker),
     ("stocksymbol", IdType::Ticker),
 ];
@@ -59,7 +70,8 @@ pub struct Column {
     values: usize,
     /// The number of values that have the form of each idType.
     of_form: [usize; IdType::ALL.len()],
-    /// The number of integers that have the form of each idType only with zeros in front. Small
+    /// The number of integers that have the form of each idType only with zeros in front, and of
+    /// texts that are SEDOLs without their leading zero. Small
     /// numbers have the form of a SEDOL by chance, so these count only if the heading names the
     /// type.
     of_padded_form: [usize; IdType::ALL.len()],
@@ -88,15 +100,19 @@ impl Column {
     }
 
     fn count(&mut self, text: &str, is_integer: bool) {
-        let text = trimmed(text);
+        let text = &*trimmed(text);
         if text.is_empty() || self.values == COLUMN_VALUES_MAX {
             return;
         }
         self.values += 1;
+        let joined = identifier_in(text);
         for id_type in IdType::ALL.into_iter().filter(|id_type| shows_by_form(*id_type)) {
-            if has_form(text, id_type) {
+            let is_joined = || joined.as_ref().is_some_and(|text| has_form(text, id_type));
+            if has_form(text, id_type) || is_in_groups(id_type) && is_joined() {
                 self.of_form[id_type as usize] += 1;
-            } else if is_integer && id_type.admit_integer(text).is_ok() {
+            } else if is_integer && id_type.admit_integer(text).is_ok()
+                || id_type == IdType::Sedol && padded_sedol(text).is_some()
+            {
                 self.of_padded_form[id_type as usize] += 1;
             }
         }
@@ -155,6 +171,15 @@ pub(crate) fn is_of_column(id_type: IdType, column: IdType) -> bool {
         }
 }
 
+/// Whether a text of a column of tickers that no row has as its ticker is also read as this type.
+pub(crate) fn is_in_tickers(id_type: IdType) -> bool {
+    use IdType::{BbGlobal, Cins, CompositeBbGlobal, Cusip, Isin, Occ, Sedol, ShareClassBbGlobal};
+    matches!(
+        id_type,
+        BbGlobal | Cins | CompositeBbGlobal | Cusip | Isin | Occ | Sedol | ShareClassBbGlobal
+    )
+}
+
 /// Whether the form of a text can show, more or less surely, that it is of this type.
 fn shows_by_form(id_type: IdType) -> bool {
     use IdType::{
@@ -193,6 +218,10 @@ mod tests {
         assert_eq!(recognised("", &["0263494", "B0YBKJ7"]), Some(IdType::Sedol));
         assert_eq!(recognised("", &["459200101", "G0177J108"]), Some(IdType::Cusip));
         assert_eq!(recognised("", &["AAPL  251219C00200000"]), Some(IdType::Occ));
+        assert_eq!(recognised("", &["US 459200 1014", "us-0378331005"]), Some(IdType::Isin));
+        assert_eq!(recognised("", &["459200 10 1", "037833-10-0"]), Some(IdType::Cusip));
+        let with_wkn = ["DE0007164600 / 716460", "US0378331005 / 865985"];
+        assert_eq!(recognised("ISIN / WKN", &with_wkn), Some(IdType::Isin));
         assert_eq!(recognised("", &["IBM", "VOD LN"]), None, "any text may be a ticker");
         assert_eq!(recognised("", &["851399", "840400"]), None, "any six digits may be a WKN");
         assert_eq!(recognised("ISIN", &[]), None);
@@ -203,6 +232,8 @@ mod tests {
     fn a_heading_says_what_the_values_do_not() {
         assert_eq!(recognised("Ticker", &["IBM", "VOD LN"]), Some(IdType::Ticker));
         assert_eq!(recognised("WKN", &["851399", "A0B1C2"]), Some(IdType::Wertpapier));
+        assert_eq!(recognised("WKN-Nr.", &["851399", "A0B1C2"]), Some(IdType::Wertpapier));
+        assert_eq!(recognised("コード", &["7203", "AAPL"]), Some(IdType::Ticker));
         assert_eq!(
             recognised("Share Class FIGI", &["BBG001S5S399"]),
             Some(IdType::ShareClassBbGlobal)
@@ -224,6 +255,13 @@ mod tests {
         assert_eq!(recognised("CUSIP", &["37833100", "459200101"]), Some((IdType::Cusip, 1.0)));
         assert_eq!(recognised("Quantity", &["263494", "0", "0"]), None);
         assert_eq!(recognised("", &["459200101"]), Some((IdType::Cusip, 1.0)));
+    }
+
+    /// contract 17.4: a spreadsheet took the leading zero.
+    #[test]
+    fn a_heading_shows_sedols_without_their_zero() {
+        assert_eq!(recognised("SEDOL", &["798059", "540528", "B0YBKJ7"]), Some(IdType::Sedol));
+        assert_eq!(recognised("", &["798059", "540528", "B0YBKJ7"]), None);
     }
 
     #[test]

@@ -4,15 +4,19 @@ use crate::instrument::check_digit;
 use crate::instrument::id_type::{IdType, IdValue};
 
 /// The valid identifiers that differ from `text` by a wrong check digit or by one swap of
-/// neighbours. The one with the corrected check digit comes first. Empty for a type without a check
-/// digit, and for a text that does not have the length of the type.
+/// neighbours, or the SEDOL that `text` is without its leading zero. The one with the corrected
+/// check digit comes first. Empty for a type without a check digit, and for any other text that does
+/// not have the length of the type.
 pub(crate) fn corrections(id_type: IdType, text: &str) -> Vec<IdValue<'static>> {
     let Some((length, digit_of)) = scheme(id_type) else { return Vec::new() };
     let text = text.trim().to_uppercase();
+    let admit = |text: &str| id_type.admit(text).ok().map(IdValue::into_owned);
+    if let Some(padded) = padded_sedol(&text).filter(|_| id_type == IdType::Sedol) {
+        return admit(&padded).into_iter().collect();
+    }
     if text.len() != length || !text.is_ascii() {
         return Vec::new();
     }
-    let admit = |text: &str| id_type.admit(text).ok().map(IdValue::into_owned);
     let mut corrected = Vec::new();
     corrected.extend(right_check_digit(id_type, &text).and_then(|text| admit(&text)));
     let mut swapped = text.into_bytes();
@@ -30,6 +34,14 @@ pub(crate) fn corrections(id_type: IdType, text: &str) -> Vec<IdValue<'static>> 
         swapped.swap(place - 1, place);
     }
     corrected
+}
+
+/// The SEDOL of six digits from which a spreadsheet took the leading zero. `None` when its check
+/// digit is wrong.
+pub(crate) fn padded_sedol(text: &str) -> Option<String> {
+    let is_short = text.len() == 6 && text.bytes().all(|c| c.is_ascii_digit());
+    let padded = is_short.then(|| format!("0{text}"))?;
+    IdType::Sedol.admit(&padded).is_ok().then_some(padded)
 }
 
 /// The text with the check digit that follows from its other characters. `None` when the check
@@ -52,6 +64,9 @@ pub fn form_fault(id_type: IdType, text: &str) -> String {
     let name = id_type.name();
     if let Some(digit) = right_check_digit(id_type, text).and_then(|text| text.chars().last()) {
         return format!("{name}: the check digit should be {digit}");
+    }
+    if id_type == IdType::Sedol && padded_sedol(text.trim()).is_some() {
+        return format!("{name}: its leading zero is missing");
     }
     format!("{name}: expected {}", id_type.form_in_words())
 }
@@ -97,6 +112,9 @@ mod tests {
         assert!(of(IdType::Cusip, "037833101").starts_with(&["037833100".to_owned()]));
         assert!(of(IdType::Sedol, "0236494").contains(&"0263494".to_owned()));
         assert!(of(IdType::BbGlobal, "bbg000blnnh7").starts_with(&["BBG000BLNNH6".to_owned()]));
+        assert_eq!(of(IdType::Sedol, "798059"), ["0798059"]);
+        assert_eq!(of(IdType::Sedol, "798058"), [""; 0]);
+        assert_eq!(of(IdType::Wertpapier, "798059"), [""; 0]);
         assert_eq!(of(IdType::Ticker, "IMB"), [""; 0]);
         assert_eq!(of(IdType::Isin, "ÜS4592001015"), [""; 0]);
         assert_eq!(of(IdType::Isin, ""), [""; 0]);
@@ -112,6 +130,7 @@ mod tests {
             form_fault(IdType::Isin, "US459200101"),
             "ID_ISIN: expected two letters, nine letters or digits, and a check digit"
         );
+        assert_eq!(form_fault(IdType::Sedol, "798059"), "ID_SEDOL: its leading zero is missing");
         assert_eq!(form_fault(IdType::Common, "12"), "ID_COMMON: expected nine digits");
     }
 
@@ -119,7 +138,7 @@ mod tests {
         /// Each correction is valid, is another text, and is one slip away.
         #[test]
         fn corrections_are_one_slip_away(
-            body in "[A-Z]{2}[A-Z0-9]{9}|[0-9A-Z]{6,8}|BBG[0-9B-DF-H]{8}|.{0,12}", last in "[0-9]",
+            body in "[A-Z]{2}[A-Z0-9]{9}|[0-9A-Z]{6,8}|[0-9]{5}|BBG[0-9B-DF-H]{8}|.{0,12}", last in "[0-9]",
         ) {
             let text = format!("{body}{last}");
             for id_type in IdType::ALL {
@@ -127,6 +146,10 @@ mod tests {
                 prop_assert!(corrected.len() as u64 <= CORRECTIONS_MAX);
                 for value in corrected {
                     prop_assert!(id_type.admit(&value).is_ok());
+                    if value.len() > text.len() {
+                        prop_assert_eq!((id_type, value), (IdType::Sedol, format!("0{text}")));
+                        continue;
+                    }
                     let differ: Vec<usize> = (0..text.len())
                         .filter(|place| text.as_bytes()[*place] != value.as_bytes()[*place])
                         .collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::name_like::SoughtName;
 use super::policy::{Candidate, Policy};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
@@ -24,25 +25,32 @@ pub enum By {
 pub(crate) enum Decision<C> {
     /// One row is meant. `id_type` is the type of the surest reading that found rows.
     Resolved { id_type: IdType, by: By, row: C },
-    /// Several rows may be meant. `matches` is their number. `rows` has the first ones in the order
-    /// of a search. If readings disagree on the security, `id_types` has all of their types, and
-    /// the readings take turns in `rows`.
-    Ambiguous { id_types: Vec<IdType>, matches: usize, rows: Vec<C> },
+    /// Several rows may be meant, or one whose name is not the text (`is_name_like`). `matches` is
+    /// their number. `rows` has the first ones in the order of a search. If readings disagree on
+    /// the security, `id_types` has all of their types, and the readings take turns in `rows`.
+    Ambiguous { id_types: Vec<IdType>, matches: usize, rows: Vec<C>, is_name_like: bool },
     /// No reading found a row.
     NotFound,
 }
 
 /// Decides between the rows of the readings. `found` has the surest reading first. For an ambiguous
-/// identifier, at most `rows_max` rows are kept.
+/// identifier, at most `rows_max` rows are kept. `isin` is the ISIN that was asked for, if the
+/// identifier is one.
 ///
 /// When two readings find different securities, no step can choose between them: steps say which
 /// listing is wanted, not which meaning of a text.
+///
+/// `name` is the text of a question that is written like a name. If only the last of its readings,
+/// the one as a ticker, finds rows, and some of the rows that the steps leave have other names,
+/// then it is ambiguous.
 ///
 /// # Errors
 /// [`TakesMore`] when the decision takes more work than the meter allows.
 pub(crate) fn decide<C: Candidate>(
     mut found: Vec<(IdType, Vec<C>)>,
     policy: &Policy,
+    isin: Option<&str>,
+    name: Option<&mut SoughtName>,
     rows_max: usize,
     meter: &Meter,
 ) -> Result<Decision<C>, TakesMore> {
@@ -60,21 +68,27 @@ pub(crate) fn decide<C: Candidate>(
         let mut securities = found.iter().map(|(_, rows)| securities(rows));
         let first = securities.next();
         if !securities.all(|others| Some(others) == first) {
-            return disagreeing(found, policy, rows_max, meter);
+            return disagreeing(found, policy, isin, rows_max, meter);
         }
     }
     let id_type = found[0].0;
+    let name = name.filter(|_| found.iter().all(|(id_type, _)| *id_type == IdType::Ticker));
     let mut rows: Vec<C> = found.into_iter().flat_map(|(_, rows)| rows).collect();
     sort_once(&mut rows);
-    if let [row] = rows[..] {
-        return Ok(Decision::Resolved { id_type, by: By::Only, row });
-    }
-    Ok(match policy.narrow(&mut rows, meter)? {
-        Some(step) => Decision::Resolved { id_type, by: By::Step(step), row: rows[0] },
-        None => {
+    let by = match rows[..] {
+        [_] => Some(By::Only),
+        _ => policy.narrow(&mut rows, isin, meter)?.map(By::Step),
+    };
+    let is_name_like = match name {
+        Some(name) => name.is_strange_to(&rows, meter)?,
+        None => false,
+    };
+    Ok(match by {
+        Some(by) if !is_name_like => Decision::Resolved { id_type, by, row: rows[0] },
+        _ => {
             let matches = rows.len();
             rows.truncate(rows_max);
-            Decision::Ambiguous { id_types: vec![id_type], matches, rows }
+            Decision::Ambiguous { id_types: vec![id_type], matches, rows, is_name_like }
         }
     })
 }
@@ -84,6 +98,7 @@ pub(crate) fn decide<C: Candidate>(
 fn disagreeing<C: Candidate>(
     found: Vec<(IdType, Vec<C>)>,
     policy: &Policy,
+    isin: Option<&str>,
     rows_max: usize,
     meter: &Meter,
 ) -> Result<Decision<C>, TakesMore> {
@@ -93,7 +108,7 @@ fn disagreeing<C: Candidate>(
         if !id_types.contains(&id_type) {
             id_types.push(id_type);
         }
-        policy.narrow(&mut rows, meter)?;
+        policy.narrow(&mut rows, isin, meter)?;
         sort_once(&mut rows);
         of_each.push(rows);
     }
@@ -105,7 +120,7 @@ fn disagreeing<C: Candidate>(
     }
     let matches = rows.len();
     rows.truncate(rows_max);
-    Ok(Decision::Ambiguous { id_types, matches, rows })
+    Ok(Decision::Ambiguous { id_types, matches, rows, is_name_like: false })
 }
 
 fn is_figi(id_type: IdType) -> bool {
@@ -136,7 +151,7 @@ mod tests {
         policy: &Policy,
         rows_max: usize,
     ) -> Decision<C> {
-        super::decide(found, policy, rows_max, &Meter::unlimited()).unwrap()
+        super::decide(found, policy, None, None, rows_max, &Meter::unlimited()).unwrap()
     }
 
     const CODES: [&str; 4] = ["US", "LN", "GY", "FP"];
@@ -146,6 +161,7 @@ mod tests {
     struct Row {
         number: u8,
         is_composite: bool,
+        is_home: bool,
         exch_code: Option<Known>,
         sector: Option<Known>,
         security: u8,
@@ -171,8 +187,20 @@ mod tests {
             self.exch_code == Some(known) || self.sector == Some(known)
         }
 
+        fn is_home(self) -> bool {
+            self.is_home
+        }
+
+        fn exch_code(self) -> Option<String> {
+            self.exch_code.map(|known| vocabulary().text(known).to_owned())
+        }
+
         fn security(self) -> Figi {
             figi(self.security)
+        }
+
+        fn name(self) -> Option<String> {
+            Some(format!("COMPANY {} INC", self.security))
         }
 
         fn place(self) -> (u64, Figi) {
@@ -187,10 +215,12 @@ mod tests {
     fn row() -> impl Strategy<Value = Row> {
         let vocabulary = vocabulary();
         let code = prop::option::of(0..CODES.len());
-        (0_u8..12, any::<bool>(), code, any::<bool>(), 0_u8..3, 0_u16..4).prop_map(
-            move |(number, is_composite, code, is_equity, security, rank)| Row {
+        let flags = any::<[bool; 3]>();
+        (0_u8..12, flags, code, 0_u8..3, 0_u16..4).prop_map(
+            move |(number, [is_composite, is_home, is_equity], code, security, rank)| Row {
                 number,
                 is_composite,
+                is_home,
                 exch_code: code.and_then(|code| vocabulary.admit(Property::ExchCode, CODES[code])),
                 sector: vocabulary.admit(Property::MarketSecDes, "Equity").filter(|_| is_equity),
                 security,
@@ -202,6 +232,7 @@ mod tests {
     fn steps() -> impl Strategy<Value = Vec<&'static str>> {
         let step = prop::sample::select(vec![
             "composite",
+            "home",
             "exchCode=US",
             "exchCode=LN|GY",
             "exchCode=XX|FP|US",
@@ -220,6 +251,9 @@ mod tests {
         }
         for (number, step) in steps.iter().enumerate() {
             let wanted: Vec<Vec<Row>> = match step.split_once('=') {
+                None if *step == "home" => {
+                    vec![left.iter().copied().filter(|row| row.is_home).collect()]
+                }
                 None => vec![left.iter().copied().filter(|row| row.is_composite).collect()],
                 Some((property, values)) => {
                     let property = Property::from_name(property).unwrap();
@@ -269,7 +303,8 @@ mod tests {
                     prop_assert_eq!(chosen, by.map_or(By::Only, By::Step));
                     prop_assert_eq!(chosen == By::Only, rows.len() == 1);
                 }
-                Decision::Ambiguous { id_types, matches, rows } => {
+                Decision::Ambiguous { id_types, matches, rows, is_name_like } => {
+                    prop_assert!(!is_name_like);
                     prop_assert_eq!(id_types, [IdType::Isin]);
                     prop_assert!(left.len() > 1);
                     prop_assert_eq!(matches, left.len());
@@ -298,7 +333,7 @@ mod tests {
             let found = vec![(IdType::Wertpapier, first.clone()), (IdType::Ticker, second.clone())];
             let counts = [&first, &second].map(|rows| oracle(rows, &steps).0.len());
             match decide(found, &policy, 10) {
-                Decision::Ambiguous { id_types, matches, rows } => {
+                Decision::Ambiguous { id_types, matches, rows, .. } => {
                     prop_assert_eq!(id_types, [IdType::Wertpapier, IdType::Ticker]);
                     prop_assert_eq!(matches, counts[0] + counts[1]);
                     prop_assert!(rows.iter().any(|row| first.contains(row)));
@@ -310,15 +345,27 @@ mod tests {
     }
 
     fn plain(number: u8, security: u8) -> Row {
-        Row { number, is_composite: false, exch_code: None, sector: None, security, rank: 0 }
+        Row {
+            number,
+            is_composite: false,
+            is_home: false,
+            exch_code: None,
+            sector: None,
+            security,
+            rank: 0,
+        }
     }
 
     #[test]
     fn readings_of_the_same_security_are_one() {
         let (a, b) = (plain(1, 1), plain(2, 1));
         let found = vec![(IdType::Cins, vec![a, b]), (IdType::Cusip, vec![a])];
-        let expected =
-            Decision::Ambiguous { id_types: vec![IdType::Cins], matches: 2, rows: vec![a, b] };
+        let expected = Decision::Ambiguous {
+            id_types: vec![IdType::Cins],
+            matches: 2,
+            rows: vec![a, b],
+            is_name_like: false,
+        };
         assert_eq!(decide(found, &Policy::default(), 10), expected);
         let found = vec![(IdType::Cins, vec![a]), (IdType::Cusip, vec![a])];
         let expected = Decision::Resolved { id_type: IdType::Cins, by: By::Only, row: a };

@@ -1,6 +1,7 @@
 //! The policy of a list: the steps that choose one of several rows.
 
 use crate::instrument::figi::Figi;
+use crate::instrument::markets::{Countries, home};
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::meter::{Meter, TakesMore};
 use crate::search::Hit;
@@ -16,6 +17,8 @@ pub const STEPS_BYTES_MAX: usize = 4096;
 
 /// Units of work of comparing a row with one value.
 const COMPARE_UNITS: u64 = 3;
+/// Units of work of reading the exchange code of a row, twice, and its country.
+const EXCHANGE_UNITS: u64 = 20;
 
 /// A row that an identifier found, as the policy needs it.
 pub(crate) trait Candidate: Copy {
@@ -25,9 +28,15 @@ pub(crate) trait Candidate: Copy {
     fn is_composite(self) -> bool;
     /// Whether the row has this value.
     fn has(self, known: Known) -> bool;
+    /// Whether the row is the composite in the country of its ISIN (contract 16.15, rule 1).
+    fn is_home(self) -> bool;
+    /// The exchange code of the row.
+    fn exch_code(self) -> Option<String>;
     /// The FIGI of the row's share class; without a share class, that of its composite; without
     /// either, that of the row.
     fn security(self) -> Figi;
+    /// The name of the row.
+    fn name(self) -> Option<String>;
     /// The place of the row in the order of a search (contract 10.2): rank, then FIGI.
     fn place(self) -> (u64, Figi);
 }
@@ -51,6 +60,9 @@ struct Step {
 enum Keep {
     /// The rows whose FIGI is their composite FIGI.
     Composites,
+    /// The composite in the country of the ISIN that was asked for or, if none was, of the row's
+    /// ISIN. It has the countries of exchange codes.
+    Home(Countries),
     /// The rows with the first of these values that any of the rows has. Values that the index does
     /// not know are left out, since no row has them.
     FirstOf(Vec<Known>),
@@ -59,10 +71,10 @@ enum Keep {
 /// The reason why a step is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// The step is neither `composite` nor `PROPERTY=VALUE|VALUE`.
+    /// The step is neither `home` nor `composite` nor `PROPERTY=VALUE|VALUE`.
     #[error(
-        "prefer: {0:?} is not a step; a step is composite, or PROPERTY=VALUE|VALUE with one of \
-         the properties {properties}", properties = property_names()
+        "prefer: {0:?} is not a step; a step is home, composite, or PROPERTY=VALUE|VALUE with one \
+         of the properties {properties}", properties = property_names()
     )]
     Unknown(String),
     /// A value is empty, as in `exchCode=US||LN`.
@@ -100,6 +112,7 @@ impl Policy {
             }
             let keep = match text.split_once('=') {
                 None if text == "composite" => Keep::Composites,
+                None if text == "home" => Keep::Home(vocabulary.countries().clone()),
                 None => return Err(PolicyError::Unknown(text.to_owned())),
                 Some((name, values)) => {
                     let property = Property::from_name(name.trim())
@@ -140,13 +153,15 @@ impl Policy {
     }
 
     /// Applies the steps until one row is left. Returns the number of the step that left one row;
-    /// `None` when no step did. Each comparison of a value with a row is charged in advance.
+    /// `None` when no step did. Each comparison of a value with a row is charged in advance. `isin`
+    /// is the ISIN that was asked for, if the identifier is one.
     ///
     /// # Errors
     /// [`TakesMore`] when the steps take more work than the meter allows.
     pub(crate) fn narrow<C: Candidate>(
         &self,
         rows: &mut Vec<C>,
+        isin: Option<&str>,
         meter: &Meter,
     ) -> Result<Option<usize>, TakesMore> {
         for (number, step) in self.steps.iter().enumerate() {
@@ -157,6 +172,7 @@ impl Policy {
                 Keep::Composites => {
                     keep(rows, Candidate::is_composite, meter)?;
                 }
+                Keep::Home(countries) => keep_home(rows, isin, countries, meter)?,
                 Keep::FirstOf(values) => {
                     for value in values {
                         if keep(rows, |row| row.has(*value), meter)? {
@@ -171,6 +187,33 @@ impl Policy {
         }
         Ok(None)
     }
+}
+
+/// Keeps the composite in the country of the ISIN that was asked for; without one, the composites in
+/// the countries of the rows' ISINs. Keeps all rows if there is none.
+fn keep_home<C: Candidate>(
+    rows: &mut Vec<C>,
+    isin: Option<&str>,
+    countries: &Countries,
+    meter: &Meter,
+) -> Result<(), TakesMore> {
+    let Some(isin) = isin else {
+        keep(rows, Candidate::is_home, meter)?;
+        return Ok(());
+    };
+    let Some(country) = home(isin) else { return Ok(()) };
+    meter.charge(EXCHANGE_UNITS * rows.len() as u64)?;
+    // The rank of the row's exchange, if it is a composite in that country.
+    let rank = |row: C| {
+        let exchange = countries.exchange(&row.exch_code()?)?;
+        let is_composite = row.is_composite() || row.is_home();
+        (is_composite && exchange.country == country).then_some(exchange.rank)
+    };
+    let first = rows.iter().filter_map(|row| rank(*row)).min();
+    if first.is_some() {
+        rows.retain(|row| rank(*row) == first);
+    }
+    Ok(())
 }
 
 /// Keeps the rows that fit, or all rows if none fits. Returns whether any row fits.
@@ -198,9 +241,11 @@ mod tests {
 
     #[test]
     fn steps_keep_their_text() {
-        let policy = Policy::parse(["composite", " exchCode = US|LN "], &vocabulary()).unwrap();
-        assert_eq!(policy.len(), 2);
-        assert_eq!([policy.step(0), policy.step(1)], ["composite", "exchCode = US|LN"]);
+        let steps = ["composite", " exchCode = US|LN ", "home"];
+        let policy = Policy::parse(steps, &vocabulary()).unwrap();
+        assert_eq!(policy.len(), 3);
+        let steps = [policy.step(0), policy.step(1), policy.step(2)];
+        assert_eq!(steps, ["composite", "exchCode = US|LN", "home"]);
         assert!(Policy::default().is_empty());
     }
 

@@ -3,7 +3,9 @@
 //! | form | example | reading |
 //! |---|---|---|
 //! | OCC symbol, with any blanks | `AAPL 251219C00200000` | OCC_SYMBOL |
+//! | option as brokers write it | `-AAPL251219C200`, `AAPL 12/19/2025 200.00 C` | OCC_SYMBOL |
 //! | OPRA symbol, with any blanks | `AAPL L192500200000` | OPRA_SYMBOL |
+//! | label and a number | `ISIN US4592001014` | the type of the label, alone |
 //! | FIGI | `BBG000BLNNH6` | ID_BB_GLOBAL, else composite, else share class |
 //! | ISIN, CUSIP, CINS, SEDOL | `US4592001014` | the same |
 //! | CUSIP without its check digit | `45920010` | ID_CUSIP_8_CHR |
@@ -12,22 +14,30 @@
 //! | five or six digits | `12345` | ID_ITALY |
 //! | ticker, exchange code, market sector | `IBM US Equity`, `VOD LN`, `ES1 Index` | TICKER, filtered |
 //! | ticker and MIC or exchange code | `VOD:XLON`, `XLON:VOD` | TICKER, filtered |
+//! | exchange's name and ticker | `NASDAQ:AAPL` | TICKER, filtered |
 //! | ticker and suffix | `VOD.L` | TICKER, filtered |
 //! | ticker and class letter | `BRK-B`, `BRK.B` | TICKER with `/B` |
 //! | any text | `IBM` | TICKER |
 //!
+//! Identifiers in groups of characters, such as `US 037833 1005`, or among other words, such as
+//! `Apple Inc. (US0378331005)`, are read apart from these: they count only where no reading above
+//! finds a row.
+//!
 //! All readings are looked up. They are ordered by their certainty. This order chooses a reading
 //! only among those of a FIGI.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
-
-use figdex_io::is_hidden;
 
 use super::finding::{
     Finding, is_like_figi, rounded, wrong_of_nine, wrong_of_seven, wrong_of_twelve,
 };
+use super::option_symbol::{occ, opra};
+use super::spaced;
+use super::trimmed::trimmed;
 use crate::instrument::id_type::{ID_VALUE_BYTES_MAX, IdType, IdValue};
+use crate::instrument::markets::whole_market;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::query::KnownValues;
 
@@ -45,6 +55,9 @@ pub struct Reading<'a> {
 pub struct Recognition<'a> {
     /// The readings, the surest first.
     pub readings: Vec<Reading<'a>>,
+    /// The readings of a text as an identifier in groups of characters or among other words. They
+    /// count only if none of the `readings` finds a row.
+    pub spaced: Vec<Reading<'static>>,
     /// The fault of a text that looks like an identifier.
     pub finding: Option<Finding>,
 }
@@ -60,15 +73,6 @@ pub enum NoIdentifier {
     TooLong(usize),
 }
 
-/// The zero-width characters that texts from spreadsheets and web pages contain.
-const ZERO_WIDTH: [char; 3] = ['\u{200b}', '\u{2060}', '\u{feff}'];
-
-/// The text without the blanks and invisible characters that a paste puts around it.
-pub(crate) fn trimmed(text: &str) -> &str {
-    let is_invisible = |c: char| c.is_whitespace() || is_hidden(c) || ZERO_WIDTH.contains(&c);
-    text.trim_matches(is_invisible)
-}
-
 /// The readings of a text.
 ///
 /// # Errors
@@ -77,7 +81,39 @@ pub fn recognise<'a>(
     text: &'a str,
     vocabulary: &Vocabulary,
 ) -> Result<Recognition<'a>, NoIdentifier> {
+    match trimmed(text) {
+        Cow::Borrowed(text) => recognise_trimmed(text, vocabulary),
+        Cow::Owned(text) => recognise_trimmed(&text, vocabulary).map(Recognition::into_owned),
+    }
+}
+
+/// The readings of the names of exchanges and of vendors' suffixes in a text, with the whole markets
+/// of their countries in place of the exchanges: `NASDAQ:AAPL` on `US`. Lists do not read a text so.
+pub(crate) fn on_whole_markets(text: &str, vocabulary: &Vocabulary) -> Vec<Reading<'static>> {
     let text = trimmed(text);
+    if text.len() > ID_VALUE_BYTES_MAX {
+        return Vec::new();
+    }
+    let mut readings = ReadingList { vocabulary, found: Vec::new() };
+    let markets = |codes: &[&'static str]| -> Vec<&'static str> {
+        codes.iter().filter_map(|code| whole_market(code)).collect()
+    };
+    if let Some((left, right)) = text.split_once(':') {
+        let (left, right) = (left.trim(), right.trim());
+        for (ticker, name) in [(left, right), (right, left)] {
+            readings.add_on_exchanges(ticker, &markets(prefix_codes(name)));
+        }
+    } else if let Some((ticker, suffix)) = text.rsplit_once('.') {
+        readings.add_on_exchanges(ticker, &markets(suffix_codes(suffix)));
+    }
+    readings.found.into_iter().map(Reading::into_owned).collect()
+}
+
+/// The readings of a text that is [`trimmed`].
+pub(super) fn recognise_trimmed<'a>(
+    text: &'a str,
+    vocabulary: &Vocabulary,
+) -> Result<Recognition<'a>, NoIdentifier> {
     if text.is_empty() {
         return Err(NoIdentifier::Blank);
     }
@@ -85,9 +121,52 @@ pub fn recognise<'a>(
         return Err(NoIdentifier::TooLong(text.len()));
     }
     let mut readings = ReadingList { vocabulary, found: Vec::with_capacity(4) };
+    if readings.add_labelled(text) {
+        return Ok(Recognition { readings: readings.found, ..Recognition::default() });
+    }
     let finding = readings.add_numbers(text);
     readings.add_tickers(text);
-    Ok(Recognition { readings: readings.found, finding })
+    Ok(Recognition { readings: readings.found, spaced: spaced_readings(text), finding })
+}
+
+/// The readings of an identifier in groups of characters, perhaps with a label, or among other words.
+fn spaced_readings(text: &str) -> Vec<Reading<'static>> {
+    // `WKN: 865985 / ISIN: US0378331005` begins with the label of another number.
+    let label = labelled(text).filter(|_| spaced::among_words(text).is_none());
+    let number = label.map_or(text, |(_, number)| number);
+    let found = spaced::readings(number).filter_map(|(id_type, joined)| {
+        let is_of_label = label.is_none_or(|(types, _)| types.contains(&id_type));
+        let id_value = id_type.admit(&joined).ok().filter(|_| is_of_label)?.into_owned();
+        Some(Reading { id_value, narrowing: KnownValues::default() })
+    });
+    found.collect()
+}
+
+/// The types that the label of a text names, and its number: `ISIN US4592001014`, `WKN: 851399`.
+fn labelled(text: &str) -> Option<(&'static [IdType], &str)> {
+    let (label, rest) = text.split_once([' ', ':'])?;
+    let types: &[IdType] = match &*label.to_ascii_uppercase() {
+        "ISIN" => &[IdType::Isin],
+        "CUSIP" => &[IdType::Cusip, IdType::Cusip8],
+        "SEDOL" => &[IdType::Sedol],
+        "WKN" => &[IdType::Wertpapier],
+        "FIGI" => &[IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal],
+        _ => return None,
+    };
+    Some((types, rest.trim_start_matches([' ', ':'])))
+}
+
+impl Reading<'_> {
+    fn into_owned(self) -> Reading<'static> {
+        Reading { id_value: self.id_value.into_owned(), narrowing: self.narrowing }
+    }
+}
+
+impl Recognition<'_> {
+    fn into_owned(self) -> Recognition<'static> {
+        let readings = self.readings.into_iter().map(Reading::into_owned).collect();
+        Recognition { readings, spaced: self.spaced, finding: self.finding }
+    }
 }
 
 /// Whether a text has the complete form of a type of identifier, including the check digit. Tickers
@@ -117,6 +196,12 @@ impl<'a> ReadingList<'a, '_> {
             self.found.push(reading);
         }
         true
+    }
+
+    /// Reads `ISIN US4592001014` and `WKN: 851399`. Returns whether the text has this form.
+    fn add_labelled(&mut self, text: &'a str) -> bool {
+        let Some((types, number)) = labelled(text) else { return false };
+        types.iter().filter(|id_type| self.add(**id_type, number)).count() > 0
     }
 
     /// Adds the readings that have a form. Returns the fault of a text that almost has one.
@@ -188,6 +273,7 @@ impl<'a> ReadingList<'a, '_> {
                         self.add_ticker(ticker, &narrowing);
                     }
                 }
+                self.add_on_exchanges(ticker, prefix_codes(market));
             }
         }
         self.add_suffixed(text);
@@ -198,7 +284,11 @@ impl<'a> ReadingList<'a, '_> {
     /// a class letter; the index does neither.
     fn add_suffixed(&mut self, text: &str) {
         let Some((ticker, suffix)) = text.rsplit_once('.') else { return };
-        let Some(codes) = SUFFIXES.get(&*suffix.to_ascii_uppercase()) else { return };
+        self.add_on_exchanges(ticker, suffix_codes(suffix));
+    }
+
+    /// Adds a ticker of a vendor on the exchanges with these codes, as far as the index has them.
+    fn add_on_exchanges(&mut self, ticker: &str, codes: &[&str]) {
         let mut narrowing = KnownValues::default();
         let known = codes.iter().filter_map(|code| self.vocabulary.admit(Property::ExchCode, code));
         known.for_each(|known| narrowing.allow(known));
@@ -262,7 +352,7 @@ impl<'a> ReadingList<'a, '_> {
 }
 
 /// Gives `BRK/B` for `BRK-B`, `BRK.B` and `BRK B`.
-fn with_class_letter(text: &str) -> Option<String> {
+pub(super) fn with_class_letter(text: &str) -> Option<String> {
     let (rest, letter) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let ticker = rest.strip_suffix(['-', '.', ' '])?;
     let is_ticker = !ticker.is_empty() && ticker.bytes().all(|c| c.is_ascii_alphanumeric());
@@ -270,41 +360,37 @@ fn with_class_letter(text: &str) -> Option<String> {
     (is_ticker && is_letter).then(|| format!("{ticker}/{letter}"))
 }
 
-/// An OCC symbol with its root padded to six characters. The text may contain any blanks.
-fn occ(text: &str) -> Option<String> {
-    let squeezed: String = text.split_ascii_whitespace().collect();
-    let (root, rest) = squeezed.split_at_checked(squeezed.len().checked_sub(15)?)?;
-    (1..=6).contains(&root.len()).then(|| format!("{root:6}{rest}"))
+/// The exchange codes of a name before a colon, such as `NASDAQ` or `EPA`; none for other texts.
+pub(crate) fn prefix_codes(name: &str) -> &'static [&'static str] {
+    PREFIXES.get(&*name.to_ascii_uppercase()).map_or(&[], |codes| codes)
 }
 
-/// An OPRA symbol with one blank after its root. After the root come a letter for month and option
-/// type, the day and the year with two digits each, and the strike with eight digits.
-fn opra(text: &str) -> Option<String> {
-    let squeezed: String = text.split_ascii_whitespace().collect();
-    let (root, rest) = squeezed.split_at_checked(squeezed.len().checked_sub(13)?)?;
-    let (letter, digits) = rest.split_at(1);
-    let is_opra = (1..=5).contains(&root.len())
-        && root.bytes().all(|c| c.is_ascii_alphabetic())
-        && letter.bytes().all(|c| matches!(c.to_ascii_uppercase(), b'A'..=b'X'))
-        && digits.bytes().all(|c| c.is_ascii_digit());
-    is_opra.then(|| format!("{root} {rest}"))
+fn suffix_codes(suffix: &str) -> &'static [&'static str] {
+    SUFFIXES.get(&*suffix.to_ascii_uppercase()).map_or(&[], |codes| codes)
 }
 
-/// The exchange codes of each suffix.
-static SUFFIXES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let lines = include_str!("suffixes.txt").lines().filter(|line| !line.starts_with('#'));
+type Codes = HashMap<&'static str, Vec<&'static str>>;
+
+/// The exchange codes of each suffix, and of each prefix.
+static SUFFIXES: LazyLock<Codes> = LazyLock::new(|| codes(include_str!("suffixes.txt")));
+static PREFIXES: LazyLock<Codes> = LazyLock::new(|| codes(include_str!("prefixes.txt")));
+
+fn codes(table: &'static str) -> Codes {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
     let entry = |line: &'static str| {
-        let (suffix, codes) = line.split_once(' ')?;
-        Some((suffix, codes.split(' ').collect()))
+        let (name, codes) = line.split_once(' ')?;
+        Some((name, codes.split(' ').collect()))
     };
     lines.filter_map(entry).collect()
-});
+}
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::instrument::markets::exchange;
+    use crate::query::OneOf;
 
     fn vocabulary() -> Vocabulary {
         let codes =
@@ -379,6 +465,19 @@ mod tests {
             ("Equity", &["TICKER EQUITY"]),
             ("VOD:XLON", &["TICKER VOD micCode=XLON", "TICKER VOD:XLON"]),
             ("xnas:aapl", &["TICKER AAPL micCode=XNAS", "TICKER XNAS:AAPL"]),
+            ("etr:sap", &["TICKER SAP exchCode=GY", "TICKER ETR:SAP"]),
+            (
+                "LSE:BT.A",
+                &["TICKER BT/A exchCode=LN", "TICKER BT.A exchCode=LN", "TICKER LSE:BT.A"],
+            ),
+            ("HKG:0700", &["TICKER 0700 exchCode=HK", "TICKER 700 exchCode=HK", "TICKER HKG:0700"]),
+            ("EPA:TTE", &["TICKER EPA:TTE"]),
+            ("ISIN US4592001014", &["ID_ISIN US4592001014"]),
+            ("isin: us4592001014", &["ID_ISIN US4592001014"]),
+            ("wkn 716460", &["ID_WERTPAPIER 716460"]),
+            ("cusip 037833100", &["ID_CUSIP 037833100"]),
+            ("ISIN US4592001015", &["TICKER ISIN US4592001015"]),
+            ("ISIN", &["TICKER ISIN"]),
             ("TSLA:US", &["TICKER TSLA exchCode=US", "TICKER TSLA:US"]),
             ("VOD.L", &["TICKER VOD exchCode=LN", "TICKER VOD/L", "TICKER VOD.L"]),
             ("0700.HK", &["TICKER 0700 exchCode=HK", "TICKER 700 exchCode=HK", "TICKER 0700.HK"]),
@@ -404,9 +503,32 @@ mod tests {
                 ],
             ),
             ("\u{feff} IBM\u{a0}", &["TICKER IBM"]),
+            ("\"ＩＢＭ　US\"", &["TICKER IBM exchCode=US", "TICKER IBM\u{3000}US"]),
         ];
         for (text, expected) in cases {
             assert_eq!(readings(text), *expected, "{text:?}");
+        }
+    }
+
+    /// contract 16.17: suggestions also look in the whole market of the exchange.
+    #[test]
+    fn whole_markets() {
+        let vocabulary = vocabulary();
+        let on_market = |text: &str| -> Vec<String> {
+            let readings = on_whole_markets(text, &vocabulary).into_iter();
+            let codes = readings.flat_map(|reading| {
+                let all: Vec<_> = reading.narrowing.iter().flat_map(OneOf::values).collect();
+                let ticker = reading.id_value.as_str().to_owned();
+                all.into_iter().map(move |code| (ticker.clone(), code))
+            });
+            codes.map(|(ticker, code)| format!("{ticker} {}", vocabulary.text(code))).collect()
+        };
+        assert_eq!(on_market("nasdaq:aapl"), ["AAPL US"]);
+        assert_eq!(on_market("AAPL:NASDAQ"), ["AAPL US"]);
+        assert_eq!(on_market("HKG: 0700"), ["0700 HK", "700 HK"]);
+        assert_eq!(on_market("VOD.L"), ["VOD LN"]);
+        for text in ["AAPL US", "XNAS:AAPL", "TYO:7974", "VOD", ":", "."] {
+            assert!(on_market(text).is_empty(), "{text}");
         }
     }
 
@@ -418,11 +540,11 @@ mod tests {
     }
 
     #[test]
-    fn suffixes_are_read() {
-        assert!(SUFFIXES.len() > 40);
-        for (suffix, codes) in SUFFIXES.iter() {
-            assert!(suffix.bytes().all(|c| c.is_ascii_uppercase()), "{suffix}");
-            assert!(codes.iter().all(|code| code.len() == 2), "{suffix}");
+    fn suffixes_and_prefixes_are_read() {
+        assert!(SUFFIXES.len() > 40 && PREFIXES.len() > 60);
+        for (name, codes) in SUFFIXES.iter().chain(PREFIXES.iter()) {
+            assert!(name.bytes().all(|c| c.is_ascii_uppercase()), "{name}");
+            assert!(codes.iter().all(|code| exchange(code).is_some()), "{name}");
         }
     }
 
@@ -434,7 +556,7 @@ mod tests {
         fn any_text_has_readings_or_none(text in any::<String>()) {
             if let Ok(recognition) = recognise(&text, &vocabulary()) {
                 prop_assert!(recognition.readings.len() <= READINGS_MAX);
-                let value = trimmed(&text);
+                let value = &*trimmed(&text);
                 let is_ticker = IdType::Ticker.admit(value).is_ok();
                 let last = recognition.readings.last().map(|reading| reading.id_value.as_str());
                 let as_is = value.to_uppercase();

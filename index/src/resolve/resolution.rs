@@ -34,6 +34,12 @@ pub struct Resolution {
     /// and the identifier is invalid because of its check digit, the identifier with the right
     /// check digit.
     pub correction: Option<String>,
+    /// Whether the identifier is ambiguous because it is written like a name and was found only as a
+    /// ticker (contract 17.14).
+    pub is_name_like: bool,
+    /// Rows of securities that the text may name, if they were asked for (contract 17.15): one row
+    /// each, in the order of suggestions. They are never resolved.
+    pub candidates: Vec<Hit>,
     /// Whether the identifier is invalid because earlier identifiers have used up
     /// [`ResolveBounds::rows_max`]. Sent alone, it may have an answer.
     pub is_beyond_rows: bool,
@@ -51,6 +57,9 @@ pub enum Status {
     /// The identifier has a fault, or too many rows. The reason is a sentence without a full stop.
     Invalid(String),
 }
+
+/// The reason of an identifier that is written like a name and was found only as a ticker.
+pub const NAME_LIKE: &str = "it is written like a name, and found only as a ticker";
 
 impl Status {
     /// The name of the status in answers (contract 17.11).
@@ -74,8 +83,11 @@ impl Status {
 }
 
 impl Resolution {
-    pub(super) fn new(status: Status, id_types: Vec<IdType>, hits: Vec<Hit>) -> Self {
-        Self { status, id_types, hits, correction: None, is_beyond_rows: false }
+    /// A result without a correction and without candidates.
+    pub fn new(status: Status, id_types: Vec<IdType>, hits: Vec<Hit>) -> Self {
+        let (correction, candidates) = Default::default();
+        let (is_name_like, is_beyond_rows) = Default::default();
+        Self { status, id_types, hits, correction, is_name_like, candidates, is_beyond_rows }
     }
 
     /// The reason why no row was chosen, with the correction, as a text for people. Empty when a
@@ -83,6 +95,7 @@ impl Resolution {
     pub fn reason(&self) -> Cow<'_, str> {
         let reason = match &self.status {
             Status::Resolved(_) => "",
+            Status::Ambiguous(_) if self.is_name_like => NAME_LIKE,
             Status::Ambiguous(matches) if self.id_types.len() < 2 => {
                 return format!("{matches} rows may be meant").into();
             }

@@ -5,10 +5,11 @@ use std::mem::take;
 
 use super::correction::{CORRECTIONS_MAX, corrections};
 use super::decide::{Decision, decide};
+use super::name_like::{LOOKUP_UNITS, NamedElsewhere, SoughtName};
 use super::policy::{Candidate, Policy};
 use super::question::Question;
 use super::resolution::{Resolution, ResolveBounds, Status};
-use crate::instrument::id_type::IdType;
+use crate::instrument::id_type::{IdType, IdValue};
 use crate::meter::{Meter, TakesMore};
 use crate::query::Lookup;
 use crate::search::TooManyHits;
@@ -26,6 +27,8 @@ pub(crate) struct Resolver<'a, 'q> {
     resolutions: Vec<Resolution>,
     /// The questions whose lookups found no row, with their numbers.
     unfound: Vec<(usize, &'a Question<'q>)>,
+    /// The names that may be those of other securities too, with the numbers of their questions.
+    names: Vec<(usize, NamedElsewhere)>,
 }
 
 /// The rows that the lookups of one question found so far.
@@ -34,9 +37,15 @@ pub(crate) struct Readings<C> {
     /// The message of a lookup that has too many rows.
     refused: Option<String>,
     is_beyond_rows: bool,
+    /// The number of lookups that are still to be added before those that count only if these find
+    /// no row.
+    surest_left: usize,
+    /// Whether one of the former has found rows.
+    is_found: bool,
 }
 
-/// The second half: takes the lookups of corrections for identifiers that were not found.
+/// The second half: takes the lookups of corrections for identifiers that were not found, and of
+/// names that may be those of other securities too.
 pub(crate) struct Corrections {
     resolutions: Vec<Resolution>,
     /// For each invalid question, its number and the identifier with the right check digit. This
@@ -44,12 +53,14 @@ pub(crate) struct Corrections {
     right_check_digits: Vec<(usize, String)>,
     /// The number of the question of each lookup.
     of: Vec<usize>,
+    /// The names to look up, with the numbers of their questions.
+    names: Vec<(usize, NamedElsewhere)>,
 }
 
 impl<'a, 'q> Resolver<'a, 'q> {
     pub(crate) fn new(policy: &'a Policy, bounds: ResolveBounds) -> Self {
-        let (resolutions, unfound) = (Vec::new(), Vec::new());
-        Self { policy, bounds, rows_left: bounds.rows_max, resolutions, unfound }
+        let (resolutions, unfound, names) = Default::default();
+        Self { policy, bounds, rows_left: bounds.rows_max, resolutions, unfound, names }
     }
 
     /// The most rows that the next lookup may find.
@@ -64,6 +75,14 @@ impl<'a, 'q> Resolver<'a, 'q> {
         lookup: &Lookup<'_>,
         found: Result<Vec<C>, TooManyHits>,
     ) {
+        match readings.surest_left.checked_sub(1) {
+            Some(left) => {
+                readings.surest_left = left;
+                readings.is_found |= found.as_ref().is_ok_and(|rows| !rows.is_empty());
+            }
+            None if readings.refused.is_some() || readings.is_found => return,
+            None => {}
+        }
         match found {
             Ok(rows) => {
                 self.rows_left -= rows.len();
@@ -86,20 +105,21 @@ impl<'a, 'q> Resolver<'a, 'q> {
         readings: Readings<C>,
         meter: &Meter,
     ) -> Result<(), TakesMore> {
-        let Readings { found, refused, is_beyond_rows } = readings;
+        let Readings { found, refused, is_beyond_rows, is_found, .. } = readings;
         let new = Resolution::new;
         let resolution = match refused {
             Some(reason) => {
                 let resolution = new(Status::Invalid(reason), tried(question), Vec::new());
                 Resolution { is_beyond_rows, ..resolution }
             }
-            None => match decide(found, self.policy, self.bounds.candidates_max, meter)? {
+            None => match self.decide_by_rows(question, (found, is_found), meter)? {
                 Decision::Resolved { id_type, by, row } => {
                     new(Status::Resolved(by), vec![id_type], vec![row.hit()])
                 }
-                Decision::Ambiguous { id_types, matches, rows } => {
+                Decision::Ambiguous { id_types, matches, rows, is_name_like } => {
                     let hits = rows.into_iter().map(Candidate::hit).collect();
-                    new(Status::Ambiguous(matches), id_types, hits)
+                    let resolution = new(Status::Ambiguous(matches), id_types, hits);
+                    Resolution { is_name_like, ..resolution }
                 }
                 Decision::NotFound => {
                     self.unfound.push((self.resolutions.len(), question));
@@ -117,6 +137,30 @@ impl<'a, 'q> Resolver<'a, 'q> {
         Ok(())
     }
 
+    /// Decides a question by the rows of its readings. `is_surest` says whether those found them
+    /// that count before the others. A name that was found as the ticker of a row with this name is
+    /// still to be looked up.
+    fn decide_by_rows<C: Candidate>(
+        &mut self,
+        question: &Question<'_>,
+        (found, is_surest): (Vec<(IdType, Vec<C>)>, bool),
+        meter: &Meter,
+    ) -> Result<Decision<C>, TakesMore> {
+        let rows_max = self.bounds.candidates_max;
+        let lookups = if is_surest { question.surest() } else { &question.lookups };
+        let isin = asked_isin(lookups);
+        let Some(text) = question.name_like().filter(|_| any_found(&found)) else {
+            return decide(found, self.policy, isin, None, rows_max, meter);
+        };
+        let mut name = SoughtName::new(text);
+        let decision = decide(found, self.policy, isin, Some(&mut name), rows_max, meter)?;
+        if let Some(elsewhere) = name.elsewhere() {
+            meter.charge(LOOKUP_UNITS)?;
+            self.names.push((self.resolutions.len(), elsewhere));
+        }
+        Ok(decision)
+    }
+
     /// The lookups of corrections for the identifiers that were not found, among the questions that
     /// were decided since the last call. Frequent calls keep the number of pending questions small.
     ///
@@ -127,6 +171,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
         meter: &Meter,
     ) -> Result<(Vec<Lookup<'static>>, Corrections), TakesMore> {
         let (resolutions, unfound) = (take(&mut self.resolutions), take(&mut self.unfound));
+        let names = take(&mut self.names);
         let (mut lookups, mut of, mut right_check_digits) = (Vec::new(), Vec::new(), Vec::new());
         for (number, question) in unfound {
             if matches!(resolutions[number].status, Status::Invalid(_)) {
@@ -144,7 +189,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
                 }
             }
         }
-        Ok((lookups, Corrections { resolutions, right_check_digits, of }))
+        Ok((lookups, Corrections { resolutions, right_check_digits, of, names }))
     }
 }
 
@@ -152,7 +197,8 @@ impl<C> Readings<C> {
     /// An empty collection of rows for a question.
     pub(crate) fn of(question: &Question<'_>) -> Self {
         let found = Vec::with_capacity(question.lookups.len());
-        Self { found, refused: None, is_beyond_rows: false }
+        let surest_left = question.surest().len();
+        Self { found, refused: None, is_beyond_rows: false, surest_left, is_found: false }
     }
 }
 
@@ -169,6 +215,22 @@ impl Corrections {
         self.resolutions[self.of[place]].correction = Some(corrected);
     }
 
+    /// The names to look up.
+    pub(crate) fn names(&self) -> impl ExactSizeIterator<Item = &NamedElsewhere> {
+        self.names.iter().map(|(_, name)| name)
+    }
+
+    /// Records for each of the names whether rows of another security have it. Those that are other
+    /// securities' names too are ambiguous.
+    pub(crate) fn take_names(&mut self, are_elsewhere: impl IntoIterator<Item = bool>) {
+        let names = take(&mut self.names).into_iter().zip(are_elsewhere);
+        for ((number, _), _) in names.filter(|(_, is_elsewhere)| *is_elsewhere) {
+            let resolution = &mut self.resolutions[number];
+            resolution.status = Status::Ambiguous(resolution.status.matches());
+            resolution.is_name_like = true;
+        }
+    }
+
     /// The results, in the order of the questions.
     pub(crate) fn finish(mut self) -> Vec<Resolution> {
         for (number, right) in self.right_check_digits {
@@ -178,9 +240,19 @@ impl Corrections {
     }
 }
 
+fn any_found<C>(found: &[(IdType, Vec<C>)]) -> bool {
+    found.iter().any(|(_, rows)| !rows.is_empty())
+}
+
+/// The ISIN that lookups ask for, if one of them does.
+fn asked_isin<'a>(lookups: &'a [Lookup<'_>]) -> Option<&'a str> {
+    let mut values = lookups.iter().map(|lookup| &lookup.id_value);
+    values.find(|value| value.id_type() == IdType::Isin).map(IdValue::as_str)
+}
+
 /// The type that was tried, if there is only one.
 fn tried(question: &Question<'_>) -> Vec<IdType> {
-    let types = question.lookups.iter().map(|lookup| lookup.id_value.id_type());
+    let types = question.surest().iter().map(|lookup| lookup.id_value.id_type());
     let faulty = question.fault.iter().filter_map(|fault| fault.of.as_ref()).map(|of| of.0);
     let mut types = faulty.chain(types);
     match (types.next(), types.next()) {
@@ -198,5 +270,103 @@ fn too_many(is_beyond_rows: bool, bounds: &ResolveBounds) -> String {
         )
     } else {
         format!("it has more than {} rows", bounds.identifier_rows_max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::instrument::figi::Figi;
+    use crate::instrument::vocabulary::{Known, Vocabulary};
+    use crate::search::Hit;
+
+    #[derive(Clone, Copy, Debug)]
+    struct Row(u8);
+
+    impl Candidate for Row {
+        fn hit(self) -> Hit {
+            Hit { part: 0, doc: self.0.into() }
+        }
+
+        fn is_composite(self) -> bool {
+            self.0.is_multiple_of(3)
+        }
+
+        fn has(self, _known: Known) -> bool {
+            false
+        }
+
+        fn is_home(self) -> bool {
+            self.0.is_multiple_of(2)
+        }
+
+        fn exch_code(self) -> Option<String> {
+            None
+        }
+
+        fn security(self) -> Figi {
+            self.place().1
+        }
+
+        fn name(self) -> Option<String> {
+            None
+        }
+
+        fn place(self) -> (u64, Figi) {
+            let body = format!("BBG000000{:02}", self.0);
+            let digit = crate::instrument::check_digit::double_add_double(body.as_bytes());
+            (0, Figi::parse(&format!("{body}{}", digit.unwrap())).unwrap())
+        }
+    }
+
+    fn resolved(question: &Question<'_>, rows: &[Result<Vec<u8>, ()>]) -> Resolution {
+        let bounds = ResolveBounds { identifier_rows_max: 6, rows_max: 8, candidates_max: 10 };
+        let policy = Policy::parse(["home", "composite"], &Vocabulary::new([])).unwrap();
+        let mut resolver = Resolver::new(&policy, bounds);
+        let mut readings = Readings::of(question);
+        for (lookup, rows) in question.lookups.iter().zip(rows) {
+            let hits_max = resolver.rows_max();
+            let rows = rows.as_ref().ok().filter(|rows| rows.len() <= hits_max);
+            let rows = rows.map(|rows| rows.iter().copied().map(Row).collect());
+            resolver.add(&mut readings, lookup, rows.ok_or(TooManyHits { hits_max }));
+        }
+        let meter = Meter::unlimited();
+        resolver.decide(question, readings, &meter).unwrap();
+        resolver.corrections(&meter).unwrap().1.finish().remove(0)
+    }
+
+    proptest! {
+        /// contract 17.2, 17.4: a reading that counts only where no other finds a row changes no
+        /// other outcome.
+        #[test]
+        fn a_fallback_changes_nothing_that_is_found(
+            rows in prop::collection::vec(prop_oneof![
+                4 => prop::collection::vec(0_u8..20, 0..6).prop_map(Ok), 1 => Just(Err(())),
+            ], 8),
+            (text, column) in prop::sample::select(vec![
+                ("US 037833 1005", None),
+                ("037833-10-0", None),
+                ("037833100", Some(IdType::Ticker)),
+                ("BBG000BLNNH6", Some(IdType::Ticker)),
+            ]),
+        ) {
+            let vocabulary = Vocabulary::new([]);
+            let text = text.into();
+            let question = Question::of(&text, column, &vocabulary, None);
+            let mut before = question.clone();
+            before.lookups.truncate(question.surest().len());
+            before.fallbacks = 0;
+            prop_assert!(question.fallbacks > 0 && !before.lookups.is_empty());
+            let is_found = |rows: &Result<Vec<u8>, ()>| rows.as_ref().map_or(true, |rows| !rows.is_empty());
+            let (own, others) = rows[..question.lookups.len()].split_at(before.lookups.len());
+            let resolution = resolved(&question, &rows);
+            if own.iter().any(is_found) || !others.iter().any(is_found) {
+                prop_assert_eq!(resolution, resolved(&before, own));
+            } else {
+                prop_assert!(resolution.status != Status::Unknown);
+            }
+        }
     }
 }

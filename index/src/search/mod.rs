@@ -16,10 +16,13 @@
 //! [`facets`] counts the values of the matching rows instead: for example, the rows of each
 //! currency.
 //!
+//! [`best_listing`] finds the row that stands for a security, for suggestions.
+//!
 //! [`row_set`] is the set of rows that these files pass to each other. The catalogue joins the
 //! answers of the parts.
 
 pub(crate) mod best;
+pub(crate) mod best_listing;
 pub(crate) mod conditions;
 pub(crate) mod facets;
 pub(crate) mod matches;
@@ -68,6 +71,12 @@ pub trait RowSource {
     /// # Panics
     /// When another source returned the hit.
     fn mic_code(&self, hit: Hit) -> Option<Cow<'_, str>>;
+
+    /// Whether a row is the best listing of its security (contract 16.15).
+    ///
+    /// # Panics
+    /// When another source returned the hit.
+    fn is_best_listing(&self, hit: Hit) -> bool;
 
     /// Prepares for reading the rows of these hits soon. No answer changes.
     fn read_ahead(&self, _hits: &[Hit]) {}

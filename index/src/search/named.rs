@@ -192,6 +192,6 @@ pub(crate) fn begins_name(row: Row<'_>, word: &Word) -> bool {
 }
 
 /// Whether a text is written in capital letters, like a ticker.
-fn is_in_capitals(text: &str) -> bool {
+pub(crate) fn is_in_capitals(text: &str) -> bool {
     text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }

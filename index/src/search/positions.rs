@@ -1,14 +1,16 @@
 //! The rows that hold words, in the order of ranks: posting lists as positions (`part::ranks`).
 //! Sets of positions are intersected and united. They are read only until enough rows are found.
 
-use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet as _, TERMINATED, TantivyError};
 
 use super::plan::TERM_UNITS;
 use crate::error::Result;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::ranks::{ListCursor, ListedWord};
+use crate::part::segment::postings::BLOCK_ROWS;
 use crate::query::Word;
 
 /// The position after all others. It means that none is left.
@@ -164,6 +166,32 @@ impl<'a> Positions<'a> {
             return Ok(runs);
         }
         Ok(Self::any(vec![Self::of_term(part, &word.squeezed, meter)?, runs]))
+    }
+
+    /// The rows of a part that hold a term in an other name.
+    pub(crate) fn of_name_term(part: &'a Part, term: &str, meter: &Meter) -> Result<Self> {
+        meter.charge(TERM_UNITS)?;
+        let info = part.name_words.words.terms().get(term).map_err(TantivyError::from)?;
+        info.map_or(Ok(Self::NONE), |info| Self::of_name_info(part, &info, meter))
+    }
+
+    /// As [`Self::of_name_term`], of a term with its entry in the dictionary.
+    pub(crate) fn of_name_info(part: &'a Part, info: &TermInfo, meter: &Meter) -> Result<Self> {
+        meter.charge(POSTINGS_UNITS + POSITION_UNITS * u64::from(info.doc_freq))?;
+        let names = &part.name_words;
+        let mut positions = Vec::new();
+        if info.doc_freq < BLOCK_ROWS {
+            positions.extend(names.rare_postings.rows(info).map(|doc| part.ranks.position(doc)));
+        } else {
+            let rows = names.words.read_postings_from_terminfo(info, IndexRecordOption::Basic);
+            let mut rows = rows.map_err(TantivyError::from)?;
+            while rows.doc() != TERMINATED {
+                positions.push(part.ranks.position(rows.doc()));
+                rows.advance();
+            }
+        }
+        positions.sort_unstable();
+        Ok(Self::Few(positions, 0))
     }
 
     pub(crate) const NONE: Self = Self::Few(Vec::new(), 0);

@@ -9,7 +9,7 @@ use super::conditions::Conditions;
 use super::row_set::RowSet;
 use crate::error::Result;
 use crate::instrument::figi::Figi;
-use crate::instrument::id_type::IdType;
+use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
@@ -63,10 +63,9 @@ pub(crate) fn identified<'a>(
     Ok(found)
 }
 
-/// The list of rows that have this ticker, in this spelling.
-pub(crate) fn with_ticker<'a>(part: &'a Part, ticker: &str) -> Vec<Postings<'a>> {
-    let ticker = IdType::Ticker.admit(ticker).ok();
-    let rows = ticker.and_then(|ticker| find(part, KeyKind::Id(IdType::Ticker), ticker.as_str()));
+/// The list of rows that have this identifier.
+pub(crate) fn with_identifier<'a>(part: &'a Part, id_value: &IdValue<'_>) -> Vec<Postings<'a>> {
+    let rows = find(part, KeyKind::Id(id_value.id_type()), id_value.as_str());
     rows.into_iter().collect()
 }
 
@@ -177,6 +176,23 @@ fn with_text<'a>(
     for name in [&*name, squeezed] {
         if !name.is_empty() {
             lists.extend(find(part, KeyKind::Name, name));
+        }
+    }
+    Ok(lists)
+}
+
+/// The lists of rows that have a name with one of these forms, for suggestions and lists (contract
+/// 16.16). A form that is the common name of a row has the key of that name.
+pub(crate) fn formed<'a>(
+    part: &'a Part,
+    forms: &[String],
+    meter: &Meter,
+) -> Result<Vec<Postings<'a>>> {
+    let mut lists = Vec::new();
+    for form in forms {
+        meter.charge(NAMES_UNITS + text_units(form))?;
+        for kind in [KeyKind::Form, KeyKind::Name] {
+            lists.extend(find(part, kind, form));
         }
     }
     Ok(lists)

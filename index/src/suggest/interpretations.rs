@@ -1,14 +1,17 @@
 //! The interpretations of the typed words (the possible meanings), and the rows of each
 //! interpretation.
 
+use std::iter;
+
 use tantivy::TantivyError;
 
-use super::abbreviations::equivalents;
 use super::lookups::Lookups;
+use super::names;
 use super::prefix::beginning_with;
-use super::reading::{Fit, QueryWord};
+use super::reading::{Fit, QueryWord, RowReading};
 use super::typo::typos_max;
 use crate::error::Result;
+use crate::instrument::kind::Kind;
 use crate::instrument::vocabulary::{Known, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
@@ -17,6 +20,7 @@ use crate::query::{Filters, Keywords, Word};
 use crate::search::conditions::Conditions;
 use crate::search::plan::TERM_UNITS;
 use crate::search::positions::{END, FewRows, Positions, STEP_UNITS};
+use crate::words::folding::folding;
 
 /// The number of steps in posting lists, and of rows that do not fit, after which an interpretation
 /// is abandoned.
@@ -34,6 +38,9 @@ const RUNS_MAX: usize = 8;
 /// The largest number of words that are joined or checked for typos, and of places where a word is
 /// split.
 const GUESSED_WORDS_MAX: usize = 6;
+
+/// The fewest characters of a single word of several that may be a whole name.
+const SINGLE_CHARS_MIN: usize = 3;
 
 /// The units of work of finding the equivalents of a word, and of each byte of the text, which is
 /// folded again when words are joined.
@@ -57,6 +64,8 @@ pub struct Interpretation {
     pub(crate) exch_code: Option<Known>,
     /// The points that the interpretation adds to those of a row.
     pub(crate) points: i32,
+    /// Whether the words must be a whole name of a company or a fund, apart from legal forms.
+    pub(crate) is_whole_name: bool,
 }
 
 impl Interpretation {
@@ -64,15 +73,31 @@ impl Interpretation {
         for word in &mut words {
             word.is_held = !is_short(word) && !word.is_part;
         }
-        Self { words, exch_code: None, points }
+        Self { words, exch_code: None, points, is_whole_name: false }
+    }
+
+    /// The fit of a row of a kind by its reading, with the points of the interpretation; `None` if
+    /// the words do not fit. An interpretation that takes points away reads other words than those
+    /// that were typed, and a whole name within a text leaves words out.
+    pub(crate) fn fit(&self, reading: &RowReading, kind: Kind) -> Option<Fit> {
+        let is_named = |fit: &Fit| fit.is_covered && kind <= Kind::Receipt;
+        let mut fit = reading.fit(&self.words)?;
+        if self.is_whole_name && !is_named(&fit) {
+            return None;
+        }
+        fit.matched.exact &= self.points >= 0;
+        fit.matched.guess |= self.is_whole_name;
+        Some(fit.and(self.points))
     }
 }
 
 /// Points of the interpretations.
 const ON_EXCHANGE: i32 = 120;
 const JOINED: i32 = -20;
+const WITHOUT_CLASS: i32 = -20;
 const LOOSE: i32 = -60;
 const GUESSED: i32 = -100;
+const SHORTENED: i32 = -200;
 
 /// The words as typed, at most [`WORDS_MAX`]. The last one may be unfinished.
 pub(crate) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
@@ -84,8 +109,8 @@ pub(crate) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
     words
 }
 
-/// The plain interpretations: the words as typed; the last word as an exchange code; two neighbours
-/// joined.
+/// The plain interpretations: the words as typed; the last word as an exchange code; the words
+/// without an "and"; without the word before the letter of a class; two neighbours joined.
 pub(super) fn plain(
     keywords: &Keywords,
     words: &[QueryWord],
@@ -100,6 +125,23 @@ pub(super) fn plain(
             let plain = Interpretation::of(words, ON_EXCHANGE);
             interpretations.push(Interpretation { exch_code: Some(exch_code), ..plain });
         }
+    }
+    let is_and = |word: &QueryWord| folding().is_and(&word.word.squeezed);
+    if words.iter().rev().skip(1).any(is_and) {
+        // A name may have a sign instead of the word.
+        let last = words.len() - 1;
+        let others = words.iter().enumerate().filter(|(place, it)| *place == last || !is_and(it));
+        let others: Vec<_> = others.map(|(_, word)| word.clone()).collect();
+        interpretations.push(Interpretation::of(others, 0));
+    }
+    if let [before @ .., class, letter] = words
+        && !before.is_empty()
+        && letter.word.squeezed.len() == 1
+        && folding().is_class(&class.word.squeezed)
+    {
+        // Many names have only the letter, and many tickers.
+        let words = [before, std::slice::from_ref(letter)].concat();
+        interpretations.push(Interpretation::of(words, WITHOUT_CLASS));
     }
     for place in 1..words.len().min(GUESSED_WORDS_MAX) {
         let mut joined = words.to_vec();
@@ -164,6 +206,41 @@ pub(super) fn guessed_twice<E>(
     Ok(has_two.then(|| mistyped(words, &unknown, 2)))
 }
 
+/// Interpretations of a phrase of the text as a whole name: of neighbouring words, but not of all.
+/// Legal forms are left out, since a name may have another one.
+pub(super) fn phrases(words: &[QueryWord]) -> Vec<Interpretation> {
+    let distinctive = distinctive(words);
+    let longest = distinctive.len().min(words.len() - 1);
+    let lengths = (2..=longest).rev();
+    let phrases = lengths.flat_map(|length| distinctive.windows(length));
+    phrases.map(|phrase| whole_name(phrase.iter().copied())).collect()
+}
+
+/// The interpretation of one word of the text as a whole name; `None` after the last word.
+pub(super) fn single_word(words: &[QueryWord], place: usize) -> Option<Interpretation> {
+    let is_long = |word: &&QueryWord| {
+        let word = &word.word.squeezed;
+        word.chars().count() >= SINGLE_CHARS_MIN && word.chars().any(char::is_alphabetic)
+    };
+    let word = distinctive(words).into_iter().filter(is_long).nth(place)?;
+    Some(whole_name(iter::once(word)))
+}
+
+/// The first words without legal forms and words for "and".
+fn distinctive(words: &[QueryWord]) -> Vec<&QueryWord> {
+    let words = words.iter().filter(|word| {
+        let word = &word.word.squeezed;
+        !folding().is_ending(folding().canonical(word)) && !folding().is_and(word)
+    });
+    words.take(GUESSED_WORDS_MAX).collect()
+}
+
+fn whole_name<'a>(words: impl Iterator<Item = &'a QueryWord>) -> Interpretation {
+    let words = words.map(|word| QueryWord { is_unfinished: false, ..word.clone() });
+    let interpretation = Interpretation::of(words.collect(), SHORTENED);
+    Interpretation { is_whole_name: true, ..interpretation }
+}
+
 /// The places of the words that are in no row and may be mistyped.
 fn unknown<E>(
     words: &[QueryWord],
@@ -190,13 +267,14 @@ fn mistyped(words: &[QueryWord], places: &[usize], typos: usize) -> Interpretati
 
 /// Whether a word of any row of a part begins with the text.
 pub(super) fn is_beginning(part: &Part, text: &str, meter: &Meter) -> Result<bool> {
-    Ok(!beginning_with(part, text, 1, meter)?.is_empty())
+    Ok(!beginning_with(part, text, 1, meter)?.is_empty() || names::holds(part, text, true, meter)?)
 }
 
 /// Whether this word occurs in any row of a part.
 pub(super) fn is_known(part: &Part, word: &str, meter: &Meter) -> Result<bool> {
     meter.charge(TERM_UNITS)?;
-    Ok(part.words.terms().get(word).map_err(TantivyError::from)?.is_some())
+    Ok(part.words.terms().get(word).map_err(TantivyError::from)?.is_some()
+        || names::holds(part, word, false, meter)?)
 }
 
 /// The first rows of a part, in the order of ranks, that hold the words of an interpretation and
@@ -209,7 +287,7 @@ pub(super) fn rows(
     filters: &Filters,
     rows_max: usize,
     meter: &Meter,
-    mut fit: impl FnMut(u32, &[QueryWord]) -> Result<Option<Fit>>,
+    mut fit: impl FnMut(u32) -> Result<Option<Fit>>,
 ) -> Result<Vec<(u32, Fit)>> {
     let mut filters = filters.clone();
     if let Some(exch_code) = interpretation.exch_code {
@@ -226,7 +304,7 @@ pub(super) fn rows(
         let positions = positions(part, lookups, words, short, is_narrowed, meter)?;
         let mut fit = |doc| {
             meter.charge(FIT_UNITS * words.len() as u64)?;
-            fit(doc, words)
+            fit(doc)
         };
         let (found, is_all) = walk(part, positions, &conditions, rows_max, meter, &mut fit)?;
         if !found.is_empty() || is_all {
@@ -338,6 +416,7 @@ fn positions<'a>(
                 any.push(lookups.rows(part, found, few.as_ref(), meter)?);
             }
         }
+        names::add(&mut any, part, word, !is_enough, meter)?;
         any.retain(|set| set.count_max() > 0);
         if any.is_empty() {
             return Ok(Positions::NONE);
@@ -359,7 +438,7 @@ fn positions<'a>(
 
 impl QueryWord {
     fn whole(word: &Word) -> Self {
-        let equivalents = equivalents(&word.squeezed).collect();
+        let equivalents = folding().equivalents(&word.squeezed).collect();
         Self { equivalents, ..Self::part(word.clone()) }
     }
 

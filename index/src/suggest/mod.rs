@@ -8,23 +8,29 @@
 //!    [`READ_MAX`] rows for each, in the order of ranks.
 //! 2. [`prefix`] and [`typo`] look up the words of the dictionary that begin with a typed word, or
 //!    differ from it by typos, and [`frequent`] selects the most frequent of them; [`lookups`]
-//!    keeps these words for the next interpretation. [`abbreviations`] knows which words stand for
+//!    keeps these words for the next interpretation. The folding table knows which words stand for
 //!    each other.
 //! 3. [`reading`] compares each row with the typed words, and gives the row points: for the words
-//!    it holds, for how surely it holds them, and for how much of its name they cover.
+//!    it holds, for how surely it holds them, and for how much of its name they cover. Other names
+//!    and aliases are read like the name; the best one counts ([`names`] finds their rows).
 //! 4. [`spelled`] recognises longer forms of a ticker, as lists have them, such as `IBM US Equity`.
-//! 5. For each security, the row with the most points is suggested (see [`score`]).
+//! 5. For each security, the row with the most points decides its place (see [`score`]). The best
+//!    listing of the security is shown; [`namesakes`] are the halves of one security.
 //!
 //! Finding the rows and scoring them are separate, so that documents of another engine are scored
 //! in the same way. [`stages`] decides the order of the interpretations and when to stop.
+//! [`candidates`] asks for suggestions in place of a person, for the names of a list.
 
-mod abbreviations;
+pub(crate) mod candidates;
 mod frequent;
 pub(crate) mod interpretations;
 mod lookups;
+mod names;
+mod namesakes;
 mod prefix;
 pub(crate) mod reading;
 pub(crate) mod score;
+pub(crate) mod securities;
 pub(crate) mod spelled;
 pub(crate) mod stages;
 mod typo;
@@ -37,7 +43,8 @@ use self::interpretations::rows;
 use self::lookups::Lookups;
 pub use self::reading::Matched;
 use self::reading::{Fit, QueryWord, RowReading};
-use self::score::{As, WholeText, best};
+use self::score::{As, Said, WholeText, arranged, best};
+pub use self::securities::{FoundSecurity, MATCHED_UNITS, matched, other_securities, securities};
 pub use self::spelled::{Misspelling, misspelling};
 use self::spelled::{SPELLED_UNITS, Spelled, spelled};
 use self::stages::{Stage, Typed};
@@ -48,7 +55,9 @@ use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
-use crate::query::{Filters, Keywords};
+use crate::part::other_names::KnownAs;
+use crate::query::{Filters, Keywords, Search};
+use crate::search::best_listing::best_listing;
 use crate::search::conditions::Conditions;
 use crate::search::positions::POSITION_UNITS;
 use crate::search::row_set::RowSet;
@@ -57,9 +66,17 @@ use crate::search::{Hit, whole_text};
 /// The largest number of rows that are read for each interpretation.
 pub(crate) const READ_MAX: usize = 32;
 
-/// The units of work of reading a row, and of counting the rows of a security in a part.
+/// The units of work of reading a row.
 const READ_UNITS: u64 = 100;
-const LISTINGS_UNITS: u64 = 12;
+
+/// The units of work of counting the rows of a security in a part.
+pub const LISTINGS_UNITS: u64 = 12;
+
+/// The units of work of comparing one other name of a row with the typed words, and of finding the
+/// form of a name. The form of the text itself takes `FORM_BYTE_UNITS` for each byte.
+const OTHER_UNITS: u64 = 100;
+const FORM_UNITS: u64 = 500;
+pub(crate) const FORM_BYTE_UNITS: u64 = 8;
 
 /// The largest number of units of work for one text: fifty milliseconds. After that, the rows found
 /// so far are suggested.
@@ -82,6 +99,11 @@ pub struct Suggest {
 }
 
 impl Suggest {
+    /// The search for the same words with the same filters.
+    pub fn search(&self) -> Search {
+        Search { keywords: Some(self.keywords.clone()), filters: self.filters.clone() }
+    }
+
     /// A copy of the question without the words that follow from the text, for a cache.
     pub(crate) fn without_words(&self) -> Self {
         Self { keywords: self.keywords.without_words(), filters: self.filters.clone() }
@@ -89,14 +111,17 @@ impl Suggest {
 }
 
 /// A suggested security.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The best-fitting row of the security.
+    /// The best listing of the security (contract 16.15). If it does not pass the filters, or the
+    /// text asks for another listing, the best-fitting row.
     pub hit: Hit,
     /// The number of rows of the security.
     pub listings: usize,
     /// The reasons for the suggestion.
     pub matched: Matched,
+    /// The other name or alias that fits better than the name of the row.
+    pub matched_name: Option<KnownAs>,
 }
 
 /// The rows that the text may mean, and how well each of them fits.
@@ -169,7 +194,7 @@ pub(crate) fn suggest(
     }
     meter.absorb(&work)?;
     meter.charge(LISTINGS_UNITS * (limit * parts.len()) as u64)?;
-    Ok(suggester.best(&begun.candidates))
+    suggester.best(&begun.candidates, meter)
 }
 
 /// The work for one question.
@@ -233,9 +258,14 @@ impl Suggester<'_> {
         meter: &Meter,
     ) -> Result<()> {
         let Suggest { keywords, filters } = self.question;
-        meter.charge(SPELLED_UNITS)?;
+        meter.charge(SPELLED_UNITS + FORM_BYTE_UNITS * keywords.text().len() as u64)?;
         let spelled = spelled(keywords.text(), filters, self.vocabulary);
         let whole = WholeText::new(keywords, &spelled);
+        let ways =
+            [As::Number, As::Whole, As::Whole, As::Form].map(|found_as| (found_as, false, 0));
+        let of_spelled = |it: &Spelled| (As::Spelled, it.names_exchange(self.question), it.points);
+        let ways: Vec<_> = ways.into_iter().chain(spelled.iter().map(of_spelled)).collect();
+        let mut found = vec![Vec::new(); ways.len()];
         for (number, part) in (0..).zip(self.parts) {
             meter.charge(filters.units())?;
             let conditions = Conditions::new(part, filters);
@@ -246,22 +276,34 @@ impl Suggester<'_> {
             let by_number = whole_text::rows_of(part, &by_number, &conditions, meter)?;
             let by_symbol = whole_text::rows_of(part, &by_symbol, &conditions, meter)?;
             let exact = whole_text::exact(part, keywords, self.vocabulary, meter)?;
-            let mut found =
-                vec![(by_number, As::Number), (by_symbol, As::Whole), (exact, As::Whole)];
-            for Spelled { ticker, filters } in &spelled {
+            let formed = whole_text::formed(part, &whole.forms, meter)?;
+            let formed = whole_text::rows_of(part, &formed, &conditions, meter)?;
+            let mut of_part = vec![by_number, by_symbol, exact, formed];
+            for Spelled { id_value, filters, .. } in &spelled {
                 meter.charge(filters.units())?;
                 let conditions = Conditions::new(part, filters);
-                let rows = whole_text::with_ticker(part, ticker);
-                found.push((whole_text::rows_of(part, &rows, &conditions, meter)?, As::Spelled));
+                let rows = whole_text::with_identifier(part, id_value);
+                of_part.push(whole_text::rows_of(part, &rows, &conditions, meter)?);
             }
-            for (docs, found_as) in found {
+            for (found, docs) in found.iter_mut().zip(of_part) {
                 for position in first_positions(part, &docs, &conditions, meter)? {
                     let hit = Hit { part: number, doc: part.ranks.doc(position) };
-                    let fit = candidates.read(self.parts, hit, meter, |reading| {
-                        whole.fit(reading, words, found_as)
-                    })?;
-                    candidates.put(hit, fit);
+                    found.push((part.ranks.rank(hit.doc), hit));
                 }
+            }
+        }
+        for ((found_as, is_narrowed, points), mut found) in ways.into_iter().zip(found) {
+            // The same rows as if there were only one part.
+            found.sort_unstable();
+            for (_, hit) in found.into_iter().take(READ_MAX) {
+                let fit = candidates.read(self.parts, hit, meter, |reading| {
+                    if found_as == As::Form {
+                        meter.charge(FORM_UNITS * (1 + reading.others() as u64))?;
+                    }
+                    let fit = whole.fit(reading, words, found_as);
+                    Ok::<_, Error>(fit.and(points).narrowed(is_narrowed))
+                })??;
+                candidates.put(hit, fit);
             }
         }
         Ok(())
@@ -284,9 +326,10 @@ impl Suggester<'_> {
         }
         let mut found = Vec::new();
         for ((number, part), lookups) in (0..).zip(self.parts).zip(lookups) {
-            let fit = |doc, words: &[QueryWord]| {
+            let fit = |doc| {
                 let hit = Hit { part: number, doc };
-                candidates.read(self.parts, hit, meter, |reading| reading.fit(words))
+                let kind = part.ranks.rank(doc).kind();
+                candidates.read(self.parts, hit, meter, |reading| interpretation.fit(reading, kind))
             };
             for (doc, fit) in
                 rows(part, lookups, &interpretation, &self.question.filters, READ_MAX, meter, fit)?
@@ -297,37 +340,61 @@ impl Suggester<'_> {
         // Sorted as if there were only one part.
         found.sort_by_key(|(rank, hit, _)| (*rank, *hit));
         for (_, hit, fit) in found.into_iter().take(READ_MAX) {
-            candidates.put(hit, fit.and(interpretation.points));
+            let is_narrowed = interpretation.exch_code.is_some();
+            candidates.put(hit, fit.narrowed(is_narrowed));
         }
         Ok(())
     }
 
     /// One row of each security, the likeliest first.
-    fn best(&self, candidates: &CandidateRows) -> Vec<Suggestion> {
+    fn best(&self, candidates: &CandidateRows, meter: &Meter) -> Result<Vec<Suggestion>> {
         let importances = self.parts.first().map_or(0, |part| part.ranks.importances());
         let row = |hit: Hit| hit.row(self.parts);
         let fits = candidates.fits.iter().map(|(&hit, &fit)| {
             let rank = self.parts[hit.part as usize].ranks.rank(hit.doc);
             (hit, rank, fit)
         });
-        let best = best(fits, &self.question.keywords, importances, self.limit, row).into_iter();
-        let suggested = best.map(|(hit, matched)| {
-            let row = row(hit);
-            let listings = self.listings(row.share_class_figi(), row.composite_figi());
-            Suggestion { hit, listings, matched }
+        let Suggest { keywords, filters } = self.question;
+        meter.charge(FORM_BYTE_UNITS * keywords.text().len() as u64)?;
+        let said = Said::of(keywords);
+        let best = best(fits, &said, importances, self.limit, row).into_iter().map(|of| {
+            let shown = match of.is_meant {
+                true => of.row,
+                false => best_listing(self.parts, of.row, filters, meter)?,
+            };
+            Ok((of, shown))
         });
-        suggested.collect()
+        let best = best.collect::<Result<Vec<_>>>()?.into_iter();
+        let facts = |hit: Hit| {
+            let ranks = &self.parts[hit.part as usize].ranks;
+            (ranks.rank(hit.doc), ranks.standing(hit.doc))
+        };
+        let (best, compared) = arranged(best, &said, importances, self.limit, facts, row);
+        // Each of these names has the forms of a text, those of a name and its legal forms.
+        meter.charge(3 * FORM_BYTE_UNITS * compared as u64)?;
+        let suggested = best.into_iter().map(|(hit, of)| {
+            let (found, Fit { matched, known_as, .. }) = (of.row, of.fit);
+            let row = row(hit);
+            let listings = listings(self.parts, row.share_class_figi(), row.composite_figi());
+            let names = &self.parts[found.part as usize].names;
+            let name = known_as.and_then(|place| names.of(found.doc).into_iter().nth(place.into()));
+            Suggestion { hit, listings, matched, matched_name: name }
+        });
+        Ok(suggested.collect())
     }
+}
 
-    /// The number of rows of a security: those with the same share class FIGI or, without one, with
-    /// the same composite FIGI. A row without both is the only one.
-    fn listings(&self, share_class: Option<Figi>, composite: Option<Figi>) -> usize {
-        let value = share_class.map(IdValue::share_class).or(composite.map(IdValue::composite));
-        let Some(value) = value else { return 1 };
-        let kind = KeyKind::Id(value.id_type());
-        let parts = self.parts.iter();
-        parts.map(|part| part.identifiers.find(kind, value.as_str()).len()).sum()
-    }
+/// The number of rows of a security: those with the same share class FIGI or, without one, with the
+/// same composite FIGI. A row without both is the only one.
+pub(crate) fn listings(
+    parts: &[Part],
+    share_class: Option<Figi>,
+    composite: Option<Figi>,
+) -> usize {
+    let value = share_class.map(IdValue::share_class).or(composite.map(IdValue::composite));
+    let Some(value) = value else { return 1 };
+    let kind = KeyKind::Id(value.id_type());
+    parts.iter().map(|part| part.identifiers.find(kind, value.as_str()).len()).sum()
 }
 
 /// The first positions in a set whose rows pass the conditions, at most [`READ_MAX`], in order.
@@ -379,10 +446,13 @@ impl CandidateRows {
         see: impl FnOnce(&RowReading) -> T,
     ) -> Result<T> {
         if let Some(reading) = self.readings.get(&hit) {
+            meter.charge(OTHER_UNITS * reading.others() as u64)?;
             return Ok(see(reading));
         }
         meter.charge(READ_UNITS)?;
-        let reading = RowReading::of(hit.row(parts));
+        let others = parts[hit.part as usize].names.of(hit.doc);
+        meter.charge((READ_UNITS + OTHER_UNITS) * others.len() as u64)?;
+        let reading = RowReading::of(hit.row(parts), others);
         let seen = see(&reading);
         self.readings_bytes += reading.bytes();
         if self.readings_bytes <= READINGS_BYTES_MAX {

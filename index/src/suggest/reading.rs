@@ -3,8 +3,12 @@
 
 use super::typo::{typos_between, typos_of_beginning};
 use crate::instrument::kind::Kind;
+use crate::instrument::names::NameKind;
+use crate::part::other_names::KnownAs;
 use crate::part::rows::Row;
 use crate::query::Word;
+use crate::words::folding::folding;
+use crate::words::forms::{forms_of_name, inner_runs};
 use crate::words::names::common_name;
 use crate::words::{Folded, for_each_word};
 
@@ -40,8 +44,11 @@ pub struct Matched {
     pub identifier: bool,
     /// Some words are in the description or an alias of the row.
     pub description: bool,
-    /// A typed word was taken for a similar word.
+    /// A typed word was taken for a similar word, or words were left out.
     pub guess: bool,
+    /// The row is known to hold every word as it was typed, or the whole text is its identifier,
+    /// its ticker or its name.
+    pub exact: bool,
 }
 
 /// The points of a row. A row with more points fits better.
@@ -49,6 +56,46 @@ pub struct Matched {
 pub(crate) struct Fit {
     pub(crate) points: i32,
     pub(crate) matched: Matched,
+    /// The place of the other name or alias that fits best, among those of the row. `None` when
+    /// the ticker and the name of the row fit as well.
+    pub(crate) known_as: Option<u8>,
+    /// Whether the text asks for this listing: it names an exchange, or it is the FIGI of the row.
+    pub(crate) is_narrowed: bool,
+    /// The meaning of the whole text for the row.
+    pub(crate) whole: Whole,
+    /// Whether the words are all words of a name, apart from legal forms.
+    pub(crate) is_covered: bool,
+}
+
+/// The meaning of a whole text for a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Whole {
+    pub(crate) ticker: bool,
+    /// The name of the row, or a text with a form of it.
+    pub(crate) name: bool,
+    pub(crate) brand: bool,
+    /// Another name of it, an alias or an identifier.
+    pub(crate) other: bool,
+}
+
+impl Whole {
+    pub(crate) fn is_any(self) -> bool {
+        self.ticker || self.name || self.brand || self.other
+    }
+
+    /// Whether it is a brand and nothing else.
+    pub(crate) fn is_only_brand(self) -> bool {
+        self == Self { brand: true, ..Self::default() }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            ticker: self.ticker || other.ticker,
+            name: self.name || other.name,
+            brand: self.brand || other.brand,
+            other: self.other || other.other,
+        }
+    }
 }
 
 impl Fit {
@@ -57,11 +104,23 @@ impl Fit {
         Self { points: self.points + points, ..self }
     }
 
+    /// Whether words are in the name of the row, and no other name fits better.
+    pub(crate) fn is_by_own_name(&self) -> bool {
+        self.known_as.is_none() && self.matched.name
+    }
+
+    /// The same fit; with `is_narrowed`, the text asks for this listing.
+    pub(crate) fn narrowed(self, is_narrowed: bool) -> Self {
+        Self { is_narrowed, ..self }
+    }
+
     /// Takes another fit of the same row if it has more points.
     pub(crate) fn improve(&mut self, other: Self) {
+        let whole = self.whole.or(other.whole);
         if other.points > self.points {
             *self = other;
         }
+        self.whole = whole;
     }
 }
 
@@ -77,6 +136,14 @@ const CLOSE: [i32; 2] = [120, 60];
 const BEGINNING_CLOSE: [i32; 2] = [75, 40];
 const HELD: i32 = 90;
 
+/// The points that a row gains when the whole text is a name of it, and when the two have the same
+/// form.
+pub(crate) const WHOLE_NAME: i32 = 100;
+const FOLDED: i32 = 60;
+
+/// The most other names and aliases of a row that are compared with a text.
+const KNOWN_AS_MAX: usize = 100;
+
 /// The fewest points for the words of a row whose identifier, ticker or name is the whole text.
 pub(crate) const WHOLE_MIN: i32 = 300;
 
@@ -87,6 +154,15 @@ const COVERED: i32 = 60;
 
 /// The usual size of a ticker and a name together, in bytes.
 const TEXT_BYTES: usize = 48;
+
+/// The points that a row loses because its other name fits and not its name.
+fn cost_of_name(kind: Option<NameKind>) -> i32 {
+    match kind {
+        Some(NameKind::Brand | NameKind::Transliteration | NameKind::Short) => 10,
+        None => 20,
+        Some(NameKind::Former) => 50,
+    }
+}
 
 /// A word of the ticker or the name, in one of the forms to compare.
 struct WordForm {
@@ -104,27 +180,41 @@ pub(crate) struct RowReading {
     forms: Vec<WordForm>,
     ticker_words: usize,
     words: usize,
+    /// The words of the name without legal forms at its end, at least 1.
+    common_words: usize,
     /// The length of the ticker within `text`, in bytes.
     ticker: usize,
     name: String,
+    /// The ticker with each other name or alias.
+    others: Vec<(Option<NameKind>, RowReading)>,
 }
 
 impl RowReading {
-    pub(crate) fn of(row: Row<'_>) -> Self {
+    /// The reading of a row with these other names and aliases.
+    pub(crate) fn of(row: Row<'_>, others: Vec<KnownAs>) -> Self {
         let [ticker, name] = [row.ticker(), row.name()].map(|text| {
             let mut all = String::with_capacity(TEXT_BYTES);
             text.into_iter().for_each(|text| text.append_to(&mut all));
             all
         });
+        let others = others.into_iter().take(KNOWN_AS_MAX);
+        let others = others.map(|other| (other.kind, Self::of_texts(&ticker, other.text)));
+        let others = others.collect();
+        Self { others, ..Self::of_texts(&ticker, name) }
+    }
+
+    fn of_texts(ticker: &str, name: String) -> Self {
         let mut reading = Self {
             text: String::with_capacity(2 * (ticker.len() + name.len())),
             forms: Vec::with_capacity(16),
             ticker_words: 0,
             words: 0,
+            common_words: 1,
             ticker: 0,
             name: String::new(),
+            others: Vec::new(),
         };
-        for_each_word(&ticker, |word| reading.add(word));
+        for_each_word(ticker, |word| reading.add(word));
         reading.ticker_words = reading.words;
         reading.ticker = reading.text.len();
         let mut is_first = true;
@@ -136,13 +226,20 @@ impl RowReading {
             is_first = false;
         });
         reading.name = name;
+        let of_name = reading.forms.iter().rev().filter(|form| form.is_whole);
+        let of_name = of_name.take(reading.words - reading.ticker_words);
+        let is_ending =
+            |form: &&WordForm| folding().is_plain_ending(&reading.text[form.start..form.end]);
+        let endings = of_name.take_while(is_ending).count();
+        reading.common_words = (reading.words - reading.ticker_words - endings).max(1);
         reading
     }
 
     /// The approximate memory of the reading, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = self.text.capacity() + self.name.capacity();
-        size_of::<Self>() + texts + self.forms.capacity() * size_of::<WordForm>()
+        let others: usize = self.others.iter().map(|(_, other)| other.bytes()).sum();
+        size_of::<Self>() + texts + self.forms.capacity() * size_of::<WordForm>() + others
     }
 
     fn add(&mut self, word: &Folded) {
@@ -152,6 +249,18 @@ impl RowReading {
         if let Some(only) = word.only_piece() {
             self.text.push_str(only);
             self.forms.push(WordForm { start, end: self.text.len(), place, is_whole: true });
+            if !only.is_ascii() {
+                for run in inner_runs(only) {
+                    let Some(place) = only.find(&run) else { continue };
+                    let start = self.text.len() - only.len() + place;
+                    self.forms.push(WordForm {
+                        start,
+                        end: start + run.len(),
+                        place,
+                        is_whole: false,
+                    });
+                }
+            }
             return;
         }
         word.pieces().for_each(|piece| self.text.push_str(piece));
@@ -168,6 +277,11 @@ impl RowReading {
         }
     }
 
+    /// The number of other names and aliases.
+    pub(crate) fn others(&self) -> usize {
+        self.others.len()
+    }
+
     /// Whether the squeezed ticker of the row equals `squeezed`.
     pub(crate) fn has_ticker(&self, squeezed: &str) -> bool {
         self.text[..self.ticker] == *squeezed
@@ -182,59 +296,124 @@ impl RowReading {
         may_be && !said.is_empty() && common_name(&self.name) == said
     }
 
-    /// The points of the typed words; `None` when a word is not found in the ticker or the name and
-    /// is not `is_held`.
+    /// The points of a whole text that is an other name or an alias, or else has one of the forms of
+    /// the name, an other name or an alias; with the place of that name unless it is the row's own,
+    /// which counts before all others. `said` is the common name of the text.
+    pub(crate) fn whole_name(&self, said: &str, forms: &[String]) -> Option<(Option<u8>, i32)> {
+        let has_form = |text: &str| forms_of_name(text).iter().any(|form| forms.contains(form));
+        let own = has_form(&self.name).then_some((None, FOLDED));
+        let others = (0_u8..).zip(&self.others).filter_map(|(place, (kind, other))| {
+            let points = if other.has_name(said) { WHOLE_NAME } else { FOLDED };
+            let is_meant = points == WHOLE_NAME || has_form(&other.name);
+            is_meant.then_some((Some(place), points - cost_of_name(*kind)))
+        });
+        // Of equally good names the first one counts.
+        let all = own.into_iter().chain(others);
+        let (place, points) =
+            all.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
+        Some((place.filter(|_| own.is_none()), points))
+    }
+
+    /// The kind of an other name or alias of the row.
+    pub(crate) fn kind_of(&self, known_as: u8) -> Option<NameKind> {
+        self.others.get(usize::from(known_as)).and_then(|(kind, _)| *kind)
+    }
+
+    /// The points of the typed words in the name that fits them best; `None` when a word is not
+    /// found in the ticker or this name and is not `is_held`.
     pub(crate) fn fit(&self, words: &[QueryWord]) -> Option<Fit> {
+        let own = self.fit_own(words);
+        let mut best = own;
+        for (place, (kind, other)) in (0_u8..).zip(&self.others) {
+            let Some(mut fit) = other.fit_own(words).filter(|fit| fit.matched.name) else {
+                continue;
+            };
+            // The name of the row may have the same words, and only be longer.
+            let own = own.filter(|own| own.matched.name && own.points + COVERED >= fit.points);
+            fit.points -= cost_of_name(*kind);
+            fit.known_as = own.is_none().then_some(place);
+            if let Some(own) = own {
+                fit.matched = own.matched;
+            } else if kind.is_none() {
+                (fit.matched.name, fit.matched.description) = (false, true);
+            }
+            if best.is_none_or(|best| fit.points > best.points) {
+                best = Some(fit);
+            }
+        }
+        best
+    }
+
+    fn fit_own(&self, words: &[QueryWord]) -> Option<Fit> {
         let mut matched = Matched::default();
         let mut points = 0;
-        let mut covered = 0_u64;
+        // The words of the name that are found, and those of which not only a piece is.
+        let (mut covered, mut wholly) = (0_u64, 0_u64);
         let mut is_first = false;
         let mut last_place = None;
+        let mut is_exact = !words.is_empty();
         for (number, word) in words.iter().enumerate() {
-            let mut best: Option<(i32, &WordForm)> = None;
+            let (mut of_ticker, mut of_name) = (None, None::<(i32, &WordForm)>);
             for form in &self.forms {
                 let is_next =
                     !word.is_part || last_place.is_none_or(|last: usize| form.place == last + 1);
-                if is_next
-                    && let Some(points) = points_of(word, &self.text[form.start..form.end])
-                    && best.is_none_or(|(most, _)| points > most)
-                {
-                    best = Some((points, form));
+                let points = || points_of(word, &self.text[form.start..form.end]);
+                let Some(points) = is_next.then(points).flatten() else { continue };
+                let of_both =
+                    if form.place < self.ticker_words { &mut of_ticker } else { &mut of_name };
+                if of_both.is_none_or(|(most, _)| points > most) {
+                    *of_both = Some((points, form));
                 }
             }
+            let is_in_name = match (of_ticker, of_name) {
+                // A word that is in both, or that both begin with, is found in the name.
+                (Some((ticker, _)), Some((name, _))) => {
+                    name > ticker || name >= BEGINNING && (name == ticker || ticker < EQUIVALENT)
+                }
+                (ticker, _) => ticker.is_none(),
+            };
+            let best = if is_in_name { of_name } else { of_ticker };
             let Some((of_word, form)) = best else {
-                if !word.is_held {
+                // Some other name may hold a similar word, which says nothing about this one.
+                if !word.is_held || word.typos > 0 {
                     return None;
                 }
                 matched.description = true;
-                matched.guess |= word.typos > 0;
+                is_exact &= !word.is_unfinished && word.equivalents.is_empty();
                 points += HELD;
                 continue;
             };
             points += of_word;
+            is_exact &= of_word == EXACT && !word.is_part;
             last_place = Some(form.place);
             matched.guess |= of_word <= CLOSE[0];
+            matched.ticker |= of_ticker.is_some_and(|(points, _)| points >= of_word);
             match form.place.checked_sub(self.ticker_words) {
-                None => matched.ticker = true,
+                None => {}
                 Some(place) => {
                     matched.name = true;
                     let is_new = covered & 1 << place.min(63) == 0;
                     covered |= u64::from(form.is_whole || is_new) << place.min(63);
+                    wholly |= u64::from(form.is_whole) << place.min(63);
                     is_first |= number == 0 && place == 0;
                 }
             }
         }
+        matched.exact = is_exact;
         let count = words.len().max(1) as i32;
         points /= count;
-        let name_words = (self.words - self.ticker_words).max(1) as i32;
         if covered & 1 == 1 {
             points += FIRST_WORD;
         }
         if is_first {
             points += IN_ORDER;
         }
-        points += COVERED * (covered.count_ones() as i32).min(name_words) / name_words;
-        Some(Fit { points, matched })
+        // Legal forms do not count.
+        let name_words = self.common_words.min(64);
+        let of_name = u64::MAX >> (64 - name_words);
+        points += COVERED * (covered & of_name).count_ones() as i32 / name_words as i32;
+        let is_covered = matched.name && wholly & of_name == of_name;
+        Some(Fit { points, matched, is_covered, ..Fit::default() })
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) enum Stage {
     Split,
     Guessed,
     GuessedTwice,
+    Phrases,
+    /// The words of the text one after the other; this is the place of the next one.
+    SingleWord(usize),
 }
 
 /// A text, its words as typed, and the vocabulary of the index.
@@ -62,7 +65,17 @@ impl Stage {
                 let twice = interpretations::guessed_twice(words, is_known)?;
                 (Self::GuessedTwice, twice.into_iter().collect())
             }
-            Self::GuessedTwice => return Ok(None),
+            Self::GuessedTwice if found == 0 && words.len() > 1 => {
+                (Self::Phrases, interpretations::phrases(words))
+            }
+            Self::Phrases if found == 0 => (Self::SingleWord(0), Vec::new()),
+            Self::SingleWord(place) if found == 0 => {
+                match interpretations::single_word(words, place) {
+                    Some(word) => (Self::SingleWord(place + 1), vec![word]),
+                    None => return Ok(None),
+                }
+            }
+            Self::GuessedTwice | Self::Phrases | Self::SingleWord(_) => return Ok(None),
         }))
     }
 }

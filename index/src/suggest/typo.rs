@@ -91,6 +91,22 @@ pub(crate) fn neighbours(
     frequent.finish()
 }
 
+/// Calls `each` as [`Dictionary::search`](crate::part::segment::dictionary::Dictionary::search)
+/// does, with the words of other names that differ from `word` by at most `typos` typos.
+pub(super) fn search_names<E>(
+    part: &Part,
+    word: &str,
+    typos: usize,
+    is_unfinished: bool,
+    meter: &Meter,
+    each: &mut impl FnMut(&[u8], bool) -> ControlFlow<E>,
+) -> ControlFlow<E> {
+    match Typos::of(word, typos, is_unfinished, meter) {
+        Some(automaton) => part.name_words.dictionary.search(&automaton, each),
+        None => ControlFlow::Continue(()),
+    }
+}
+
 /// An automaton that accepts words that differ from the typed word by at most `typos` typos. If the
 /// typed word is unfinished, it also accepts words that begin with an accepted word. It charges
 /// each letter that it reads or looks for. After a refused charge, it accepts nothing.

@@ -264,9 +264,9 @@ fn another_format_and_a_foreign_folder_are_refused() {
     assert!(matches!(Catalogue::open(&folder.path().join("none")), Err(Error::Io { .. })));
     publish(folder.path(), &universe(3), 100);
     let manifest = folder.path().join("generation-000001/manifest.toml");
-    fs::write(&manifest, "format = 9\nshape = \"another\"\n").unwrap();
+    fs::write(&manifest, "format = 10\nshape = \"another\"\n").unwrap();
     let other = Catalogue::open(folder.path());
-    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 8, .. })));
+    assert!(matches!(other, Err(Error::ForeignFormat { found: 10, supported: 9, .. })));
     fs::write(folder.path().join("CURRENT"), "../elsewhere\n").unwrap();
     assert!(matches!(Catalogue::open(folder.path()), Err(Error::Damaged { .. })));
 }

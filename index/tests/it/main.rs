@@ -3,11 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod best_listing;
 mod catalogue;
+mod changes;
 mod damage;
 mod documents;
 mod export;
 mod importance;
+mod likeliest;
 mod search;
 mod support;
 mod work;

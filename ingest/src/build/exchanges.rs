@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
 
-use figdex_index::{Instrument, Property};
+use figdex_index::{Instrument, Property, country_of_exchange};
 
 use crate::error::{Error, Result};
 use crate::row::Column;
@@ -22,7 +22,14 @@ pub(crate) struct Exchanges {
     exch_codes: HashMap<String, String>,
     mics: HashMap<String, String>,
     names: BTreeMap<String, String>,
+    /// The countries of exchange codes that differ from those of the bundled table.
+    countries: BTreeMap<String, String>,
+    /// The columns that the table lacks.
+    lacking: Vec<&'static str>,
 }
+
+/// The column with the ISO 3166 code of an exchange's country.
+const COUNTRY: &str = "country";
 
 /// The columns that may have exchange codes, each with the columns that may have the names of these
 /// exchanges. The first name in a row that is not blank counts.
@@ -30,8 +37,8 @@ const NAMED: [(&str, &[&str]); 2] =
     [("exchCode", &["name", "exchFullName", "exchName"]), ("compositeCode", &["compositeName"])];
 
 impl Exchanges {
-    /// Reads the columns `mic` and `exchCode` of a CSV file, and the names in [`NAMED`] if they
-    /// exist. Other columns are ignored.
+    /// Reads the columns `mic` and `exchCode` of a CSV file, and the names in [`NAMED`] and the
+    /// [`COUNTRY`] if they exist. A country that is not two capital letters is left out. Other columns are ignored.
     ///
     /// # Errors
     /// [`Error::Input`] when the file cannot be read, is too large, is not CSV or lacks `mic` or
@@ -63,6 +70,15 @@ impl Exchanges {
         let named = NAMED.map(|(code, names)| {
             (place(code), names.iter().filter_map(|name| place(name)).collect::<Vec<_>>())
         });
+        let country = place(COUNTRY);
+        let mut lacking: Vec<&str> = Vec::new();
+        for (code, names) in NAMED {
+            lacking.extend(Some(code).filter(|code| place(code).is_none()));
+            let any_name = names.iter().any(|name| place(name).is_some());
+            lacking.extend(names.first().filter(|_| !any_name));
+        }
+        lacking.extend(Some(COUNTRY).filter(|_| country.is_none()));
+        let mut countries = BTreeMap::new();
         let mut pairs = HashSet::new();
         let mut names = BTreeMap::new();
         for record in table.records() {
@@ -77,8 +93,9 @@ impl Exchanges {
                 }
             }
             let pair = (cell(mic), cell(exch_code));
-            if !pair.0.is_empty() && !pair.1.is_empty() {
-                pairs.insert(pair);
+            let country = country.map(cell).filter(|country| is_country(country));
+            if let Some(country) = country.filter(|_| !pair.1.is_empty()) {
+                countries.entry(pair.1.clone()).or_insert(country);
             }
             for (code, places) in &named {
                 let Some(code) = code.map(cell).filter(|code| !code.is_empty()) else { continue };
@@ -87,8 +104,22 @@ impl Exchanges {
                     names.entry(code).or_insert(name);
                 }
             }
+            if !pair.0.is_empty() && !pair.1.is_empty() {
+                pairs.insert(pair);
+            }
         }
-        Ok(Self { names, ..Self::of_pairs(&pairs) })
+        countries.retain(|code, country| country_of_exchange(code) != Some(country));
+        Ok(Self { names, countries, lacking, ..Self::of_pairs(&pairs) })
+    }
+
+    /// The countries of exchange codes that differ from those of the bundled table.
+    pub(crate) fn countries(&self) -> &BTreeMap<String, String> {
+        &self.countries
+    }
+
+    /// The columns that the table lacks, among those that are not needed.
+    pub(crate) fn lacking(&self) -> &[&'static str] {
+        &self.lacking
     }
 
     /// The names of the exchanges, by their codes.
@@ -125,6 +156,11 @@ impl Exchanges {
     }
 }
 
+/// Whether a text is two capital letters, as an ISO 3166 code is.
+fn is_country(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
 #[cfg(test)]
 mod tests {
     use figdex_index::Figi;
@@ -143,6 +179,18 @@ mod tests {
         let expected =
             [("LN", "London Stock Exchange"), ("US", "United States"), ("UW", "NASDAQ GS")];
         assert!(names.eq(expected), "{:?}", exchanges.names());
+    }
+
+    /// The countries that differ from the bundled table are kept, the first of a code; columns that
+    /// are not there are named.
+    #[test]
+    fn countries_of_exchanges() {
+        let table =
+            "mic,exchCode,country\nXLON,LN,GB\nXNEW,ZZ9,FR\nXOLD,ZZ9,DE\nX,GR,AT\nY,UN,MTF\n";
+        let exchanges = Exchanges::read(&Input::Memory("table", table.as_bytes().into())).unwrap();
+        let countries = exchanges.countries().iter().map(|(code, country)| (&**code, &**country));
+        assert!(countries.eq([("GR", "AT"), ("ZZ9", "FR")]), "{:?}", exchanges.countries());
+        assert_eq!(exchanges.lacking(), ["name", "compositeCode", "compositeName"]);
     }
 
     /// A table that is too large, and a value that is too long, are refused by name.

@@ -151,7 +151,8 @@ impl Guard {
         comparison.changed_columns = changed.collect();
         comparison.changed_columns.sort_by_key(|one| std::cmp::Reverse(one.count));
         let before = self.before.counts();
-        let losses = before.iter().filter_map(|(column, &before)| {
+        let is_compared = |(column, _): &(&String, &u64)| *column != Attribute::Names.name();
+        let losses = before.iter().filter(is_compared).filter_map(|(column, &before)| {
             let now = filled.get(column).copied().unwrap_or(0);
             // New instruments with a value do not compensate for instruments that lost theirs.
             let lost = self.columns.iter().find(|one| one.name == column).map_or(0, |one| one.lost);
@@ -231,9 +232,9 @@ fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
     }
 }
 
-/// The only column whose differences do not count. It follows from market data, which differ every
-/// night.
-const NOT_COMPARED: &str = Attribute::Importance.name();
+/// The columns whose differences do not count: importances follow from market data, which differ
+/// every night, and other names come from other files than the instruments.
+const NOT_COMPARED: [&str; 2] = [Attribute::Importance.name(), Attribute::Names.name()];
 
 /// Whether any column differs, except [`NOT_COMPARED`]. Adds the differences and the lost values to
 /// the counts of `columns`.
@@ -245,7 +246,7 @@ fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<ColumnChange
     let both = old.columns().zip(new.columns());
     for (column, ((name, old), (_, new))) in columns.iter_mut().zip(both) {
         column.lost += u64::from(old.is_some() && new.is_none());
-        if old != new && name != NOT_COMPARED {
+        if old != new && !NOT_COMPARED.contains(&name) {
             column.changed += 1;
             is_changed = true;
         }

@@ -2,6 +2,8 @@
 //! publishes a generation. If a step fails, nothing is published, except after the errors that
 //! [`Build::run`] names.
 
+mod changes;
+mod day;
 mod derive;
 mod ending;
 mod enrich;
@@ -11,7 +13,9 @@ mod guard;
 mod max_rejects;
 mod merge;
 mod mistaken;
+mod names;
 mod progress;
+mod reading;
 mod rejects;
 mod space;
 mod usual;
@@ -20,34 +24,31 @@ mod written;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Catalogue, Property, SourceEntry, is_index};
+use figdex_index::{
+    BuildLock, BuildOptions, Builder, Catalogue, Date, Property, SourceEntry, is_index,
+};
 use figdex_io::{Files, Output};
 
 use self::derive::derive;
 use self::ending::Ending;
-use self::enrich::Enrichment;
 use self::exchanges::Exchanges;
 use self::expect::KnownAnswers;
 use self::guard::{Guard, losses, shorter};
 pub use self::max_rejects::MaxRejects;
-use self::merge::{Merge, Merged, Origin, Sorted};
-use self::mistaken::Mistaken;
+use self::merge::{Merge, Merged};
 use self::progress::Clock;
 pub use self::progress::Progress;
-use self::rejects::{Entry, Rejects};
+use self::reading::ReadInputs;
+use self::rejects::Rejects;
 use self::usual::unusual;
-use self::written::Written;
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::report::comparison::{GUARD_FLAGS, GuardLimits};
 use crate::report::conflicts::Conflicts;
-use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
-use crate::row::Row;
-use crate::row::normalize::{Dropped, normalize};
-use crate::row::reject::Reject;
-use crate::source::next::Next;
-use crate::source::{DumpReader, Input, LEFT_OUT};
+use crate::report::{Published, Report};
+use crate::source::{DumpReader, Input};
 
 /// The inputs, outputs and limits of a build.
 #[derive(Clone, Debug)]
@@ -56,6 +57,8 @@ pub struct Build {
     pub inputs: Vec<Input>,
     /// Dumps that only add fields to the instruments of `inputs`.
     pub enrich: Vec<Input>,
+    /// Files of other names, which are added to those of the instruments.
+    pub names: Vec<Input>,
     /// The folder of the index.
     pub index: PathBuf,
     /// The format of the inputs; `None` recognises the format of each.
@@ -63,7 +66,7 @@ pub struct Build {
     /// The format of the `enrich` inputs; `None` recognises the format of each.
     pub enrich_format: Option<Format>,
     /// A table of exchanges (CSV with the columns `mic` and `exchCode`). It fills one of the two
-    /// from the other, and may name the exchanges.
+    /// from the other, and may say the names and the countries of exchanges.
     pub exchanges: Option<Input>,
     /// A folder of lists of allowed values.
     pub values: Option<PathBuf>,
@@ -87,6 +90,10 @@ pub struct Build {
     pub part_instruments_max: Option<u32>,
     /// Number of previous generations to keep.
     pub generations_kept: usize,
+    /// The day that the dumps describe; `None` is the day of the build, in UTC.
+    pub date: Option<Date>,
+    /// The time for which the files of changes are kept; `None` keeps no changes.
+    pub changes_kept: Option<Duration>,
     /// Whether to fail before reading anything if the disk seems too small.
     pub checks_space: bool,
 }
@@ -121,6 +128,7 @@ impl Build {
         Self {
             inputs,
             enrich: Vec::new(),
+            names: Vec::new(),
             index: index.into(),
             format: None,
             enrich_format: None,
@@ -135,6 +143,8 @@ impl Build {
             memory_bytes: MEMORY_BYTES,
             part_instruments_max: None,
             generations_kept: BuildOptions::default().generations_kept,
+            date: None,
+            changes_kept: None,
             checks_space: true,
         }
     }
@@ -165,7 +175,7 @@ impl Build {
     /// example because it also reads the file.
     fn outputs(&self) -> Result<(Output, Option<Output>)> {
         let mut files = Files::new(is_index);
-        for input in self.inputs.iter().chain(&self.enrich) {
+        for input in self.inputs.iter().chain(&self.enrich).chain(&self.names) {
             match input {
                 Input::File(path) => files.read("the input", path),
                 Input::Stdin => files.read_standard_input(),
@@ -213,21 +223,33 @@ impl Build {
         self.check_inputs()?;
         let lock = BuildLock::acquire(&self.index)?;
         ending.lock_is_held();
+        let options = self.options();
+        let day = options.date;
+        day::check(&self.index, day)?;
         if self.checks_space {
             let sorting = self.memory_bytes / SORTING_SHARE;
             space::check(&self.index, &self.inputs, sorting, &rejects, self.max_rejects)?;
         }
         let mut report = Report::default();
         let mut clock = Clock::new(progress);
-        let mut builder = Builder::begin(lock, self.options())?;
+        let mut builder = Builder::begin(lock, options)?;
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
         builder.name_exchanges(exchanges.names().clone());
+        builder.set_countries(exchanges.countries().clone());
+        report.lacking_in_exchanges = exchanges.lacking().to_vec();
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
-        let ReadInputs { sorted, mut enrichment, mut rejects, mut written, sources } =
-            self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
+        let ReadInputs {
+            sorted,
+            mut enrichment,
+            mut other_names,
+            mut rejects,
+            mut written,
+            sources,
+        } = self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
         report.warnings.extend(shorter(&self.index, &sources));
+        report.warnings.extend(day::warnings(&self.index, day, &sources));
         let (rejected, read) = report.rejected_of_read();
         let total = report.total();
         let instruments_max = total.read - total.rejected - total.skipped;
@@ -245,16 +267,18 @@ impl Build {
 
         builder.set_hash_seed(hash_seed(&sources));
         let names: Vec<_> = report.inputs.iter().map(|input| input.name.clone()).collect();
-        if !enrichment.is_empty() {
+        if !enrichment.is_empty() || !other_names.is_empty() {
             let mut joined = 0;
             // Conflicts are counted in the second pass, so those of this pass are discarded.
             sorted.for_each(&names, &mut Conflicts::default(), |instrument, _| {
                 joined += 1;
                 clock.tick(joined, || Progress::Joining { instruments: joined, instruments_max });
                 enrichment.observe(&instrument);
+                other_names.observe(&instrument);
                 Ok(())
             })?;
             enrichment.settle();
+            other_names.settle();
         }
         let mut guard = Guard::begin(self.guard, &self.index)?;
         if guard.is_none() && self.guard != GuardLimits::default() {
@@ -273,6 +297,7 @@ impl Build {
                 written.fill(bytes)?;
             }
             written.fill(enrichment.apply(&mut instrument, conflicts))?;
+            written.fill(other_names.apply(&mut instrument))?;
             derive(&mut instrument);
             if let Some(guard) = &mut guard {
                 guard.observe(&instrument)?;
@@ -291,6 +316,10 @@ impl Build {
         report.conflicts = conflicts.finish();
         enrichment.keep_not_joined(&mut rejects, &mut written, &mut report.not_joined)?;
         (report.enrich, report.filled) = enrichment.finish();
+        other_names.keep_not_named(&mut rejects, &mut written, &mut report.not_named)?;
+        let left_out;
+        (report.names, report.named_instruments, left_out) = other_names.finish();
+        report.warnings.extend(left_out);
         report.rejects_file = rejects.path();
         rejects.flush()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
@@ -315,6 +344,13 @@ impl Build {
                 return Err(Error::Unexpected { wrong, report: Box::new(report) });
             }
         }
+        let changes = match self.changes_kept {
+            Some(kept) => changes::write(&built, &self.index, kept, &mut report.warnings)?,
+            None => None,
+        };
+        report
+            .warnings
+            .extend(self.changes_kept.is_none().then(|| changes::ended(&self.index)).flatten());
         let manifest = built.publish()?;
         report.warnings.extend(manifest.importance_bits.map(fewer_importances));
         rejects.finish().map_err(unreported(manifest.generation))?;
@@ -322,6 +358,9 @@ impl Build {
             generation: manifest.generation,
             instruments: manifest.instruments,
             bytes: manifest.bytes(),
+            token: manifest.id,
+            date: manifest.date,
+            changes,
         });
         Ok(report)
     }
@@ -334,62 +373,12 @@ impl Build {
         let checks = inputs.chain(enrich).map(|(input, format, is_enrichment)| {
             DumpReader::check(input, format.as_ref(), is_enrichment)
         });
-        let faults = checks.filter_map(Result::err).collect();
-        Error::of_inputs(faults, self.inputs.len() + self.enrich.len()).map_or(Ok(()), Err)
-    }
-
-    /// Reads all rows of all inputs.
-    fn read(
-        &self,
-        mut merge: Merge,
-        rejects: Rejects,
-        report: &mut Report,
-        clock: &mut Clock<'_>,
-    ) -> Result<ReadInputs> {
-        let mut reading = Reading {
-            rejects,
-            written: Written::default(),
-            sources: Vec::with_capacity(self.inputs.len() + self.enrich.len()),
-            report,
-            clock,
-            rows: 0,
-            bytes_before: 0,
-            bytes_total: self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum(),
-        };
-        let mut mistaken = Mistaken::default();
-        for (place, input) in self.inputs.iter().enumerate() {
-            let name = input.name();
-            let mut source = DumpReader::open(input, self.format.as_ref())?;
-            let counts = reading.read(&name, &mut source, |row, dropped| {
-                let origin = Origin::new(place, row.line);
-                Ok(normalize(row, dropped).map(|instrument| merge.add(origin, instrument)))
-            })?;
-            mistaken.add(&name, &source);
-            reading.report.inputs.push(InputReport {
-                name,
-                counts,
-                format: source.format().to_owned(),
-                unknown_columns: source.unknown_columns().to_vec(),
-                absent_columns: source.absent_columns().to_vec(),
-            });
-        }
-        let mut enrichment = Enrichment::new();
-        for dump in &self.enrich {
-            let name = dump.name();
-            let mut source = DumpReader::open_without_figi(dump, self.enrich_format.as_ref())?;
-            enrichment.begin(name.clone());
-            let Counts { read, rejected, skipped, .. } =
-                reading.read(&name, &mut source, |row, dropped| enrichment.add(row, dropped))?;
-            mistaken.add(&name, &source);
-            let input = enrichment.report();
-            input.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
-            input.unknown_columns = source.unknown_columns().to_vec();
-            input.format = source.format().to_owned();
-        }
-        reading.report.warnings.extend(mistaken.warnings());
-        reading.report.enrich = enrichment.reports().to_vec();
-        let Reading { rejects, written, sources, .. } = reading;
-        Ok(ReadInputs { sorted: merge.finish()?, enrichment, rejects, written, sources })
+        let format = Format::other_names();
+        let names = self.names.iter();
+        let names = names.map(|input| DumpReader::check(input, Some(&format), true));
+        let faults = checks.chain(names).filter_map(Result::err).collect();
+        let count = self.inputs.len() + self.enrich.len() + self.names.len();
+        Error::of_inputs(faults, count).map_or(Ok(()), Err)
     }
 
     fn options(&self) -> BuildOptions {
@@ -403,6 +392,7 @@ impl Build {
             part_instruments_max: self.part_instruments_max.unwrap_or(part_instruments_max),
             generations_kept: self.generations_kept,
             program: format!("figdex-ingest {}", figdex_build_info::BRIEF),
+            date: self.date.unwrap_or_else(Date::today),
             ..BuildOptions::default()
         }
     }
@@ -429,120 +419,4 @@ fn hash_seed(sources: &[SourceEntry]) -> u64 {
         let digest = u64::from_str_radix(&source.sha256[..16], 16);
         digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
     })
-}
-
-/// The result of reading all inputs.
-struct ReadInputs {
-    sorted: Sorted,
-    enrichment: Enrichment,
-    rejects: Rejects,
-    written: Written,
-    sources: Vec<SourceEntry>,
-}
-
-/// The state of reading all inputs in turn.
-struct Reading<'a, 'b> {
-    rejects: Rejects,
-    written: Written,
-    sources: Vec<SourceEntry>,
-    report: &'a mut Report,
-    clock: &'a mut Clock<'b>,
-    /// Rows so far, of all inputs, without those that a rule of the format leaves out.
-    rows: u64,
-    /// Bytes of the inputs that were read before the current one, as they were before unpacking.
-    bytes_before: u64,
-    bytes_total: Option<u64>,
-}
-
-impl Reading<'_, '_> {
-    fn skip(&mut self, reason: &'static str, input: &str, row: &Row) {
-        self.report.skips.entry(reason).or_default().add(input, row.line);
-    }
-
-    /// Counts the dropped cells of a row. If the row was rejected or has dropped cells, writes it
-    /// to the rejects file: an entry for each reason, the first one with the bytes of the row.
-    fn keep(
-        &mut self,
-        input: &str,
-        row: &Row,
-        rejected: Option<&str>,
-        dropped: &[Dropped],
-    ) -> Result<()> {
-        let mut entry = Entry { input, line: row.line, column: None, reason: "", raw: &row.raw };
-        if let Some(reason) = rejected {
-            self.rejects.keep(&Entry { reason, ..entry }, &mut self.written)?;
-            entry.raw = b"";
-        }
-        for Dropped { column, reason, values } in dropped {
-            let column = *column;
-            let of_cells = Entry { column: Some(column), reason, ..entry };
-            self.rejects.keep(&of_cells, &mut self.written)?;
-            entry.raw = b"";
-            let tally = self.report.dropped.entry((column, reason)).or_default();
-            tally.add_times(*values, input, row.line);
-        }
-        Ok(())
-    }
-
-    /// Reads every row of an input. `take` adds a row to the build or rejects it, and reports its
-    /// dropped cells.
-    fn read(
-        &mut self,
-        name: &str,
-        source: &mut DumpReader,
-        mut take: impl FnMut(&Row, &mut Vec<Dropped>) -> Result<Result<(), Reject>>,
-    ) -> Result<Counts> {
-        let (bytes_before, bytes_total) = (self.bytes_before, self.bytes_total);
-        let progress = |rows, bytes| Progress::Reading {
-            input: name,
-            rows,
-            bytes: bytes_before + bytes,
-            bytes_total,
-        };
-        let mut counts = Counts::default();
-        let mut row = Row::default();
-        let mut dropped: Vec<Dropped> = Vec::new();
-        loop {
-            let taken = match source.next(&mut row)? {
-                Next::Row => take(&row, &mut dropped)?,
-                Next::Rejected(reason) => Err(reason),
-                Next::Skipped => {
-                    counts.read += 1;
-                    counts.skipped += 1;
-                    self.skip(LEFT_OUT, name, &row);
-                    continue;
-                }
-                Next::End => break,
-            };
-            counts.read += 1;
-            self.rows += 1;
-            self.clock.tick(self.rows, || progress(self.rows, source.meter().bytes()));
-            self.written.set_read(bytes_before + source.meter().bytes());
-            let mut rejected = None;
-            if let Err(reason) = taken {
-                if let Some(skipped) = source.skips(&reason) {
-                    counts.skipped += 1;
-                    self.skip(skipped, name, &row);
-                    dropped.clear();
-                    continue;
-                }
-                counts.rejected += 1;
-                self.report.reasons.entry(reason.kind()).or_default().add(name, row.line);
-                rejected = Some(reason.to_string());
-            } else {
-                self.written.row(row.cells().count(), row.value_bytes())?;
-            }
-            self.keep(name, &row, rejected.as_deref(), &dropped)?;
-            dropped.clear();
-        }
-        if source.lacks_line_end() {
-            let warning = format!("{name} ends without a line end: was it cut off?");
-            self.report.warnings.push(warning);
-        }
-        let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
-        (self.clock.progress)(progress(self.rows, bytes));
-        self.bytes_before += bytes;
-        self.sources.push(SourceEntry { name: name.to_owned(), bytes, sha256, rows: counts.read });
-        Ok(counts)
-    }
 }

@@ -16,6 +16,9 @@ const CONTAINERS: [(&str, &str); 6] = [
     ("parquet", "format = \"parquet\"\n"),
 ];
 
+/// The format of the files of `--names`. No dump of instruments is recognised as one.
+const NAMES: &str = include_str!("../../formats/names.toml");
+
 /// The other formats, by name.
 const OTHERS: [(&str, &str); 12] = [
     ("answers", include_str!("../../formats/answers.toml")),
@@ -34,12 +37,14 @@ const OTHERS: [(&str, &str); 12] = [
 
 struct Formats {
     canonical: ColumnsFile,
+    names: ColumnsFile,
     containers: Vec<ColumnsFile>,
     others: Vec<ColumnsFile>,
 }
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
     canonical: shipped("canonical", CANONICAL),
+    names: shipped("names", NAMES),
     containers: CONTAINERS
         .map(|(name, container)| shipped(name, &format!("{container}{CANONICAL}")))
         .into(),
@@ -58,6 +63,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
 /// The canonical format, in any container.
 pub(crate) fn canonical() -> &'static ColumnsFile {
     &FORMATS.canonical
+}
+
+/// The format of a file of names, in any container.
+pub(crate) fn names() -> &'static ColumnsFile {
+    &FORMATS.names
 }
 
 /// Whether the name is that of a format for a vendor's dumps, and not of a columns file with the

@@ -83,6 +83,11 @@ impl Format {
         Self(Choice::One(builtin::canonical().clone()))
     }
 
+    /// The format of the files of `--names`, in any container.
+    pub(crate) fn other_names() -> Self {
+        Self(Choice::One(builtin::names().clone()))
+    }
+
     /// The columns file, if the format is already decided.
     pub(crate) fn one(&self) -> Option<&ColumnsFile> {
         match &self.0 {

@@ -137,7 +137,8 @@ impl Walk<'_> {
         let Some(table) = self.table_of(value, "columns") else { return Vec::new() };
         let mut feeds = Vec::new();
         for (key, value) in table {
-            let Some(column) = Column::from_name(key.get_ref()) else {
+            let name = key.get_ref();
+            let Some(column) = Column::from_name(name).or_else(|| Column::of_names(name)) else {
                 let what = format!(
                     "`{}` is not a canonical column: use figi, ticker, marketSector, … or an \
                      idType",

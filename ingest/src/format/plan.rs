@@ -4,6 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use figdex_index::Attribute;
+
 use super::description::{Conditions, Test, ValueFrom};
 use super::record::{Names, Record, RecordValue, Slot};
 use super::{Description, Transform};
@@ -74,9 +76,15 @@ impl Plan {
                     })
                     .collect(),
             })
-            .collect();
+            .collect::<Vec<PlannedFeed>>();
         let skip = description.skip.iter().map(|rule| slots.tests(rule)).collect();
-        let names = Names::new(&slots.names);
+        let mut names = Names::new(&slots.names);
+        for (planned, feed) in feeds.iter().zip(&description.feeds) {
+            if feed.column == Column::Attribute(Attribute::Names) {
+                let slots = planned.alternatives.iter().filter_map(|alternative| alternative.slot);
+                slots.for_each(|slot| names.take_objects(slot));
+            }
+        }
         Self {
             description,
             slot_names: slots.names,
@@ -258,7 +266,8 @@ fn cells(
     if let CellKind::Invalid(_) = value.kind {
         return row.push(column, value.text, value.kind);
     }
-    if value.is_entry && !column.is_list() {
+    let takes_entries = column.is_list() || column == Column::Attribute(Attribute::Names);
+    if value.is_entry && !takes_entries {
         return row.push(column, value.text, CellKind::Invalid("a nested value"));
     }
     let cell = |row: &mut Row, text: &str| match transform.map(|steps| steps.apply(text)) {

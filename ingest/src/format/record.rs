@@ -83,6 +83,8 @@ impl Record {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) slot: Option<Slot>,
+    /// Whether an object is a value of the slot, as JSON text.
+    pub(crate) takes_objects: bool,
     pub(crate) members: BTreeMap<Box<str>, Names>,
 }
 
@@ -109,6 +111,12 @@ impl Names {
         {
             self.members.insert(spelling.into(), names);
         }
+    }
+
+    /// Makes objects values of a slot, wherever the dump has it.
+    pub(crate) fn take_objects(&mut self, slot: Slot) {
+        self.takes_objects |= self.slot == Some(slot);
+        self.members.values_mut().for_each(|member| member.take_objects(slot));
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {

@@ -4,23 +4,20 @@
 //! Derived identifiers are written too: a build derives none if the dump has them. Value lists
 //! (`build --values`) are not part of a dump, so they are written to separate files.
 
-use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use figdex_index::{Catalogue, ColumnValue, Figi, Instrument, Property, Vocabulary};
+use figdex_index::{
+    Catalogue, ExportedObject, Figi, HasSeparator, Instrument, LIST_SEPARATOR, Property,
+    Vocabulary, csv_text, export_columns,
+};
 use figdex_io::{Files, Layout, Output, OutputError};
 use figdex_opensearch::Generation;
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde_json::Value;
 
 use crate::build::value_lists;
 use crate::error::Error;
-use crate::row::Column;
-use crate::row::cells::columns;
-
-/// Separates the values in one CSV cell.
-const LIST_SEPARATOR: char = ';';
 
 /// The reason why an export failed.
 #[derive(Debug, thiserror::Error)]
@@ -36,15 +33,14 @@ pub enum ExportError {
     Write(#[from] io::Error),
     /// CSV cannot represent a value.
     #[error(
-        "a value of {} of {figi} contains {LIST_SEPARATOR:?}, which separates values in CSV: \
-         use --format jsonl",
-        .column.name()
+        "a value of {column} of {figi} contains {LIST_SEPARATOR:?}, which separates values in CSV: \
+         use --format jsonl"
     )]
     Separator {
         /// The instrument.
         figi: Figi,
-        /// The column.
-        column: Column,
+        /// The name of the column.
+        column: &'static str,
     },
 }
 
@@ -58,7 +54,7 @@ pub fn write(
     layout: Layout,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let mut dump = Dump::begin(layout, out)?;
+    let mut dump = Dump::begin(layout, &[], out)?;
     catalogue.instruments(|instrument| dump.add(instrument))?;
     dump.end()
 }
@@ -72,23 +68,27 @@ pub async fn write_of_cluster(
     layout: Layout,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let mut dump = Dump::begin(layout, out)?;
+    let mut dump = Dump::begin(layout, &[], out)?;
     generation.instruments(|instrument| dump.add(instrument)).await?;
     dump.end()
 }
 
 /// A dump that is being written.
-enum Dump<'a> {
+pub(super) enum Dump<'a> {
     Csv(Box<csv::Writer<&'a mut dyn Write>>),
     JsonLines(&'a mut dyn Write),
 }
 
 impl<'a> Dump<'a> {
-    fn begin(layout: Layout, out: &'a mut dyn Write) -> Result<Self, ExportError> {
+    pub(super) fn begin(
+        layout: Layout,
+        before: &[&'static str],
+        out: &'a mut dyn Write,
+    ) -> Result<Self, ExportError> {
         Ok(match layout {
             Layout::Csv => {
                 let mut csv = csv::Writer::from_writer(out);
-                csv.write_record(columns().map(Column::name)).map_err(plain)?;
+                csv.write_record(before.iter().copied().chain(export_columns())).map_err(plain)?;
                 Self::Csv(Box::new(csv))
             }
             Layout::JsonLines => Self::JsonLines(out),
@@ -96,23 +96,45 @@ impl<'a> Dump<'a> {
     }
 
     fn add(&mut self, instrument: &Instrument) -> Result<(), ExportError> {
+        self.add_after(&[], instrument)
+    }
+
+    /// Adds a row with further columns before those of the instrument.
+    pub(super) fn add_after(
+        &mut self,
+        before: &[(&str, Value)],
+        instrument: &Instrument,
+    ) -> Result<(), ExportError> {
         match self {
             Self::Csv(csv) => {
-                for column in columns() {
-                    let cell = csv_cell(instrument, column)?;
+                for (_, value) in before {
+                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    csv.write_field(text).map_err(plain)?;
+                }
+                for (column, value) in instrument.exported() {
+                    let figi = instrument.figi;
+                    let refused = |HasSeparator| ExportError::Separator { figi, column };
+                    let cell = csv_text(value).map_err(refused)?;
                     csv.write_field(&*cell).map_err(plain)?;
                 }
                 csv.write_record(None::<&[u8]>).map_err(plain)?;
             }
             Self::JsonLines(out) => {
-                serde_json::to_writer(&mut *out, &Object(instrument)).map_err(io::Error::from)?;
+                let object =
+                    serde_json::to_vec(&ExportedObject(instrument)).map_err(io::Error::from)?;
+                out.write_all(b"{")?;
+                for (name, value) in before {
+                    write!(out, "\"{name}\":{value},")?;
+                }
+                // It has a FIGI at least, so its members are after the brace.
+                out.write_all(&object[1..])?;
                 out.write_all(b"\n")?;
             }
         }
         Ok(())
     }
 
-    fn end(self) -> Result<(), ExportError> {
+    pub(super) fn end(self) -> Result<(), ExportError> {
         match self {
             Self::Csv(mut csv) => Ok(csv.flush()?),
             Self::JsonLines(_) => Ok(()),
@@ -160,36 +182,4 @@ pub fn write_values(
         list.write(text.as_bytes()).map_err(Error::file(&list.name().display()))?;
     }
     Ok(())
-}
-
-fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, ExportError> {
-    let Some(value) = column.value(instrument) else { return Ok("".into()) };
-    match (value, value.list()) {
-        (ColumnValue::Text(text), _) => Ok(text.into()),
-        (_, None) => Ok(value.to_string().into()),
-        (_, Some(values)) if values.iter().any(|value| value.contains(LIST_SEPARATOR)) => {
-            Err(ExportError::Separator { figi: instrument.figi, column })
-        }
-        (_, Some(values)) => {
-            let mut separator = [0; 4];
-            Ok(values.join(LIST_SEPARATOR.encode_utf8(&mut separator)).into())
-        }
-    }
-}
-
-/// An instrument that serializes as the object of a JSON line.
-struct Object<'a>(&'a Instrument);
-
-impl Serialize for Object<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(None)?;
-        for column in columns() {
-            let Some(value) = column.value(self.0) else { continue };
-            match value.list().as_deref() {
-                Some([only]) => object.serialize_entry(column.name(), only)?,
-                _ => object.serialize_entry(column.name(), &value)?,
-            }
-        }
-        object.end()
-    }
 }

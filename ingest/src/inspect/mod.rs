@@ -1,13 +1,14 @@
 //! Shows what an index contains, as text and as JSON: counts, sizes, sources, and how full each
 //! field is. `export` writes the index back as a dump.
 
+pub mod diff;
 pub mod export;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Manifest, Property, SourceEntry};
+use figdex_index::{Catalogue, Date, GenerationId, Manifest, Property, SourceEntry};
 use figdex_io::{ClusterAddress, Size, escaped, grouped};
 use figdex_opensearch::{Extent, Generation};
 use serde::Serialize;
@@ -34,6 +35,10 @@ pub struct Inspection {
     /// The numbers of the other generations at the address. `rollback` can publish the earlier
     /// ones.
     pub others: Vec<u64>,
+    /// The token of the published generation, by which readers ask what has changed since.
+    pub token: GenerationId,
+    /// The day that its dumps describe.
+    pub date: Date,
     /// The time of the build (RFC 3339, UTC).
     pub built_at: String,
     /// The version of the library that built it.
@@ -159,6 +164,8 @@ impl Inspection {
             index,
             generation: manifest.generation,
             others: Vec::new(),
+            token: manifest.id,
+            date: manifest.date,
             built_at: manifest.built_at.clone(),
             library: manifest.library.clone(),
             program: manifest.program.clone(),
@@ -191,7 +198,8 @@ impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, built_at) = (escaped(&self.index), escaped(&self.built_at));
         let instruments = grouped(self.instruments);
-        writeln!(f, "{index}: {instruments} instruments, built at {built_at}")?;
+        let date = self.date;
+        writeln!(f, "{index}: {instruments} instruments of {date}, built at {built_at}")?;
         for property in COUNTED.map(|property| Column::Property(property).name()) {
             self.write_values(f, property)?;
         }
@@ -269,6 +277,7 @@ impl Inspection {
             "\ngeneration {number}, format {}, in {parts}; {size}, {each} bytes each",
             self.format
         )?;
+        writeln!(f, "token {}", self.token)?;
         match &*self.program {
             "" => writeln!(f, "built by Figdex {}", escaped(&self.library))?,
             program => {

@@ -9,7 +9,7 @@ use crate::format::Format;
 use crate::row::Row;
 use crate::source::next::Next;
 use crate::source::{DumpReader, Input};
-use crate::table::{Batch, Container, RawCell, Table};
+use crate::table::{Batch, Container, Heading, RawCell, Table};
 
 /// The most records from which a layout is proposed.
 const RECORDS_MAX: usize = 10_000;
@@ -35,7 +35,7 @@ pub(super) struct Records {
 impl Records {
     /// The first records of the dump, once for each possible reading of it.
     pub(super) fn readings(input: &Input) -> Vec<Self> {
-        let table = Table::open(input, None);
+        let table = Table::open(input, None, Heading::First);
         if let Ok(table) = table
             && matches!(table.container(), Container::Delimited { .. })
         {

@@ -8,7 +8,9 @@ use serde::Serialize;
 use super::comparison::Comparison;
 use super::conflicts::Conflict;
 use super::less_filled::LessFilled;
-use super::{Counts, EnrichCounts, EnrichReport, InputReport, Outcome, Published, Report, Tally};
+use super::{
+    Counts, EnrichCounts, EnrichReport, InputReport, NamesReport, Outcome, Published, Report, Tally,
+};
 use crate::row::Column;
 
 /// The whole document.
@@ -30,12 +32,18 @@ struct Document<'a> {
     /// The `--enrich` inputs:
     /// read = enriched + unmatched + ambiguous + rejected + skipped.
     enrich: &'a [EnrichReport],
+    /// The `--names` inputs: read = named + unmatched + ambiguous + rejected + skipped.
+    names: &'a [NamesReport],
+    /// The instruments that `--names` inputs gave a name.
+    named_instruments: u64,
     /// Skipped rows of all inputs, by reason.
     skipped: Vec<Numbers<'a, Tally>>,
     /// Rejected rows of all inputs, by reason.
     rejected: Vec<Numbers<'a, Tally>>,
     /// Rows of `--enrich` inputs that are unmatched or ambiguous, by reason.
     not_joined: Vec<Numbers<'a, Tally>>,
+    /// Rows of `--names` inputs that are unmatched or ambiguous, by reason.
+    not_named: Vec<Numbers<'a, Tally>>,
     /// Dropped cells, by column and reason.
     dropped: Vec<Numbers<'a, Tally>>,
     /// Fields with different values in two rows, by column.
@@ -44,6 +52,8 @@ struct Document<'a> {
     filled: Vec<FilledColumn>,
     /// Fields filled by the table of `--exchanges`, by column.
     filled_from_exchanges: Vec<FilledColumn>,
+    /// The columns that the table of `--exchanges` lacks.
+    lacking_in_exchanges: &'a [&'static str],
     /// The comparison with the generation that was published before; `null` if no limit is set, or
     /// nothing was published before.
     comparison: Option<&'a Comparison>,
@@ -103,13 +113,17 @@ impl Report {
             inputs: &self.inputs,
             enrich_total: self.enrich_total(),
             enrich: &self.enrich,
+            names: &self.names,
+            named_instruments: self.named_instruments,
             skipped: reasons(&self.skips),
             rejected: reasons(&self.reasons),
             not_joined: reasons(&self.not_joined),
+            not_named: reasons(&self.not_named),
             dropped: dropped.collect(),
             conflicts: conflicts.collect(),
             filled: filled(&self.filled),
             filled_from_exchanges: filled(&self.from_exchanges),
+            lacking_in_exchanges: &self.lacking_in_exchanges,
             comparison: self.comparison.as_ref(),
             less_filled: &self.less_filled,
             warnings: &self.warnings,

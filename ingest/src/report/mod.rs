@@ -1,7 +1,8 @@
 //! The report of a build: the rows that it read and what became of them. The build asserts
 //! that the counts of every input add up:
 //! - an input: read = instruments + merged + rejected + skipped;
-//! - an `--enrich` input: read = enriched + unmatched + ambiguous + rejected + skipped.
+//! - an `--enrich` input: read = enriched + unmatched + ambiguous + rejected + skipped;
+//! - a `--names` input: read = named + unmatched + ambiguous + rejected + skipped.
 //!
 //! `text.rs` formats it for people, `json.rs` for programs.
 
@@ -17,7 +18,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use figdex_index::BuildResult;
+use figdex_index::{BuildResult, CountedChanges, Date, GenerationId};
 use figdex_io::escaped;
 use serde::Serialize;
 
@@ -35,12 +36,18 @@ pub struct Report {
     pub inputs: Vec<InputReport>,
     /// Each `--enrich` input, in the order given.
     pub enrich: Vec<EnrichReport>,
+    /// Each `--names` input, in the order given.
+    pub names: Vec<NamesReport>,
+    /// The instruments that `--names` inputs gave a name.
+    pub named_instruments: u64,
     /// Skipped rows, by reason.
     pub skips: BTreeMap<&'static str, Tally>,
     /// Rejected rows, by reason.
     pub reasons: BTreeMap<&'static str, Tally>,
     /// Rows of `--enrich` inputs that enriched no instrument, by reason.
     pub not_joined: BTreeMap<&'static str, Tally>,
+    /// Rows of `--names` inputs that named no instrument, by reason.
+    pub not_named: BTreeMap<&'static str, Tally>,
     /// Dropped cells, by column and reason.
     pub dropped: BTreeMap<(Column, &'static str), Tally>,
     /// Fields with different values in two rows of one instrument, by column.
@@ -49,6 +56,8 @@ pub struct Report {
     pub filled: BTreeMap<Column, u64>,
     /// Fields filled by the table of `--exchanges`, by column.
     pub from_exchanges: BTreeMap<Column, u64>,
+    /// The columns that the table of `--exchanges` lacks.
+    pub lacking_in_exchanges: Vec<&'static str>,
     /// The file with the rejected rows, the rows that enriched no instrument and the dropped
     /// cells, if there were any.
     pub rejects_file: Option<PathBuf>,
@@ -143,6 +152,45 @@ pub struct EnrichCounts {
     pub skipped: u64,
 }
 
+/// The report of one `--names` input.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct NamesReport {
+    /// Its name as given; `-` is standard input.
+    pub name: String,
+    /// Its rows.
+    #[serde(flatten)]
+    pub counts: NamesCounts,
+    /// The name of its format.
+    pub format: String,
+    /// Columns that its format does not know, which were ignored.
+    pub unknown_columns: Vec<String>,
+}
+
+/// The rows of a `--names` input, by outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NamesCounts {
+    /// Rows read.
+    pub read: u64,
+    /// Rows that gave a name to the instruments that they identify.
+    pub named: u64,
+    /// Rows that identify no instrument.
+    pub unmatched: u64,
+    /// Rows that identify several share classes.
+    pub ambiguous: u64,
+    /// Rows that are not a name.
+    pub rejected: u64,
+    /// Rows that the format leaves out.
+    pub skipped: u64,
+}
+
+impl NamesCounts {
+    /// Whether every row read is accounted for.
+    pub fn add_up(&self) -> bool {
+        let Self { read, named, unmatched, ambiguous, rejected, skipped } = self;
+        *read == named + unmatched + ambiguous + rejected + skipped
+    }
+}
+
 /// The number of occurrences of something, and the first place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
@@ -170,6 +218,26 @@ pub struct Published {
     pub instruments: u64,
     /// Total size of its files, in bytes.
     pub bytes: u64,
+    /// Its token, by which readers ask what has changed since.
+    pub token: GenerationId,
+    /// The day that its dumps describe.
+    pub date: Date,
+    /// The changes from the generation that was published before; `null` if they are not kept, or
+    /// there was none of this format.
+    pub changes: Option<ChangesReport>,
+}
+
+/// The changes of a build.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangesReport {
+    /// Their numbers.
+    #[serde(flatten)]
+    pub counts: CountedChanges,
+    /// Whether there were too many to keep. The numbers are then those counted until that was
+    /// known.
+    pub is_marker: bool,
+    /// The file.
+    pub file: PathBuf,
 }
 
 impl Counts {
@@ -255,15 +323,19 @@ impl Report {
     }
 
     /// The number of rejected rows and the number of rows read, over all dumps and all inputs of
-    /// `--enrich`.
+    /// `--enrich` and `--names`.
     pub fn rejected_of_read(&self) -> (u64, u64) {
         let (total, enrich) = (self.total(), self.enrich_total());
-        (total.rejected + enrich.rejected, total.read + enrich.read)
+        let names = || self.names.iter().map(|input| input.counts);
+        let rejected: u64 = names().map(|counts| counts.rejected).sum();
+        let read: u64 = names().map(|counts| counts.read).sum();
+        (total.rejected + enrich.rejected + rejected, total.read + enrich.read + read)
     }
 
     /// Whether every row of every input is accounted for.
     pub fn adds_up(&self) -> bool {
         self.inputs.iter().all(|input| input.counts.add_up())
             && self.enrich.iter().all(|input| input.counts.add_up())
+            && self.names.iter().all(|input| input.counts.add_up())
     }
 }

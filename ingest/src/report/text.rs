@@ -3,10 +3,11 @@
 
 use std::fmt;
 
+use figdex_index::CountedChanges;
 use figdex_io::{Size, escaped, escaped_path, grouped};
 
 use super::conflicts::{InputValue, Sample};
-use super::{Counts, EnrichCounts, Published, Report, Tally};
+use super::{ChangesReport, Counts, EnrichCounts, NamesCounts, Published, Report, Tally};
 
 /// The most characters of an input's name in the text. For a longer name, only the end is shown,
 /// because the names of files in one folder differ there.
@@ -30,6 +31,10 @@ impl fmt::Display for Report {
                 writeln!(f, "{:>12}  {}", grouped(*count), column.name())?;
             }
         }
+        if !self.lacking_in_exchanges.is_empty() {
+            let columns = self.lacking_in_exchanges.join(", ");
+            writeln!(f, "\nthe table of --exchanges has no column {columns}")?;
+        }
         self.write_ignored(f)?;
         if let Some(comparison) = &self.comparison {
             write!(f, "\n{comparison}")?;
@@ -41,7 +46,8 @@ impl fmt::Display for Report {
         if let Some(path) = &self.rejects_file {
             writeln!(f, "\nrejected rows and dropped cells are in {}", escaped_path(path))?;
         }
-        if let Some(Published { generation, instruments, bytes }) = &self.published {
+        if let Some(published) = &self.published {
+            let Published { generation, instruments, bytes, token, date, changes } = published;
             writeln!(
                 f,
                 "\npublished generation {generation}: {} instruments in {} ({} bytes each), {:.1} s",
@@ -50,8 +56,31 @@ impl fmt::Display for Report {
                 grouped(bytes / instruments.max(&1)),
                 self.elapsed.as_secs_f64()
             )?;
+            writeln!(f, "its day is {date}, its token {token}")?;
+            if let Some(changes) = changes {
+                writeln!(f, "{changes}")?;
+            }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for ChangesReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CountedChanges { inserted, updated, deleted, cosmetic } = self.counts;
+        if self.is_marker {
+            return f.write_str(
+                "more than half of the instruments have changed: readers of the changes must \
+                 export again",
+            );
+        }
+        let (inserted, deleted) = (grouped(inserted), grouped(deleted));
+        let (updated, cosmetic) = (grouped(updated), grouped(cosmetic));
+        write!(
+            f,
+            "changes: {inserted} new, {deleted} gone, {updated} different ({cosmetic} of them only \
+             in importance or writing)"
+        )
     }
 }
 
@@ -72,7 +101,7 @@ impl Report {
             table(f, "input", ["read", "accepted", "rejected", "skipped"], rows.collect())?;
         }
         if self.enrich.is_empty() {
-            return Ok(());
+            return self.write_names(f);
         }
         writeln!(f)?;
         let rows = self.enrich.iter().map(|input| {
@@ -81,7 +110,23 @@ impl Report {
             (&*input.name, [read, enriched, unmatched, ambiguous, rejected, skipped])
         });
         let heads = ["read", "enriched", "unmatched", "ambiguous", "rejected", "skipped"];
-        table(f, "enriched with", heads, rows.collect())
+        table(f, "enriched with", heads, rows.collect())?;
+        self.write_names(f)
+    }
+
+    /// Writes the table of the files of names, if there are any.
+    fn write_names(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        writeln!(f)?;
+        let rows = self.names.iter().map(|input| {
+            let NamesCounts { read, named, unmatched, ambiguous, rejected, skipped } = input.counts;
+            (&*input.name, [read, named, unmatched, ambiguous, rejected, skipped])
+        });
+        let heads = ["read", "named", "unmatched", "ambiguous", "rejected", "skipped"];
+        table(f, "names of", heads, rows.collect())?;
+        writeln!(f, "{:>12}  instruments got a name", grouped(self.named_instruments))
     }
 
     /// Writes the format of each input.
@@ -89,7 +134,8 @@ impl Report {
         let inputs = self.inputs.iter().map(|input| (&input.name, &input.format));
         let enrich = self.enrich.iter().map(|input| (&input.name, &input.format));
         writeln!(f, "\nformats")?;
-        for (name, format) in inputs.chain(enrich) {
+        let names = self.names.iter().map(|input| (&input.name, &input.format));
+        for (name, format) in inputs.chain(enrich).chain(names) {
             writeln!(f, "  {}: {}", end_of(name), escaped(format))?;
         }
         Ok(())
@@ -109,6 +155,7 @@ impl Report {
         reasons(f, "skipped rows", self.skips.iter().map(whole).collect())?;
         reasons(f, "rejected rows", self.reasons.iter().map(whole).collect())?;
         reasons(f, "rows that enriched nothing", self.not_joined.iter().map(whole).collect())?;
+        reasons(f, "rows that named nothing", self.not_named.iter().map(whole).collect())?;
         let dropped = self.dropped.iter();
         let dropped = dropped
             .map(|((column, reason), tally)| (format!("{}: {reason}", column.name()), tally));
@@ -144,7 +191,9 @@ impl Report {
     fn write_ignored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inputs = self.inputs.iter().map(|input| (&input.name, &input.unknown_columns));
         let enrich = self.enrich.iter().map(|input| (&input.name, &input.unknown_columns));
-        let ignored: Vec<_> = inputs.chain(enrich).filter(|(_, names)| !names.is_empty()).collect();
+        let of_names = self.names.iter().map(|input| (&input.name, &input.unknown_columns));
+        let ignored: Vec<_> =
+            inputs.chain(enrich).chain(of_names).filter(|(_, names)| !names.is_empty()).collect();
         if !ignored.is_empty() {
             writeln!(f, "\nignored columns")?;
         }

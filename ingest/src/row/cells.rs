@@ -3,7 +3,7 @@
 
 use figdex_index::{ColumnValue, IdType, Instrument};
 
-use super::Column;
+use super::{Column, names};
 
 /// All columns, except the four idTypes that have another name as fields.
 pub(crate) fn columns() -> impl Iterator<Item = Column> {
@@ -21,6 +21,7 @@ impl Column {
             Self::Attribute(attribute) => instrument.value(attribute),
             Self::Property(property) => instrument.property(property).map(ColumnValue::Text),
             Self::Identifier(id_type) => instrument.identifier_set(id_type),
+            Self::Name(_) => None,
         }
     }
 }
@@ -32,6 +33,7 @@ pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
     for column in columns().filter(|column| *column != Column::Figi) {
         let Some(value) = column.value(instrument) else { continue };
         match value.list() {
+            _ if let ColumnValue::Names(names) = value => cells.push((column, names::text(names))),
             None => cells.push((column, value.to_string())),
             Some(mut values) => {
                 values.sort_unstable();
@@ -49,6 +51,12 @@ mod tests {
     use super::*;
     use crate::row::normalize::normalize;
     use crate::row::{CellKind, Row};
+
+    /// A dump that is read has the columns of one that is written, in the same order.
+    #[test]
+    fn the_columns_are_those_of_an_export() {
+        assert!(columns().map(Column::name).eq(figdex_index::export_columns()));
+    }
 
     #[test]
     fn the_cells_of_an_instrument_are_those_it_was_made_from() {

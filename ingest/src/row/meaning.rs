@@ -3,7 +3,7 @@
 
 use figdex_index::{Attribute, IdType, Property, Sort};
 
-use super::Column;
+use super::{Column, NameColumn};
 
 /// The rows for which a value holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +56,18 @@ impl Column {
                 let (form, example, level) = of_id_type(id_type);
                 (id_type.meaning(), form, example, level)
             }
+            Self::Name(NameColumn::Kind) => (
+                "The kind of an other name.",
+                "brand, former, transliteration or short",
+                "former",
+                Level::Security,
+            ),
+            Self::Name(NameColumn::From | NameColumn::To) => (
+                "The first or the last day of an other name.",
+                "date YYYY-MM-DD",
+                "2022-06-08",
+                Level::Security,
+            ),
         };
         About { meaning, form, example, level }
     }
@@ -69,6 +81,7 @@ const fn form(sort: Sort) -> &'static str {
         Sort::Number => "number with a point, such as 12.5",
         Sort::Date => "date YYYY-MM-DD",
         Sort::Flag => "true or false",
+        Sort::Names => "JSON array of objects with name, kind and perhaps from and to",
         Sort::Importance => "number from 0 on with a point, such as 12.5; larger comes first",
     }
 }
@@ -111,6 +124,10 @@ const fn of_attribute(attribute: Attribute) -> (&'static str, &'static str, Leve
         Attribute::Importance => {
             let meaning = "Its weight in searches, such as the market capitalisation.";
             (meaning, "212400000000", Security)
+        }
+        Attribute::Names => {
+            let example = "[{\"name\":\"BIG BLUE\",\"kind\":\"brand\"}]";
+            ("Other names, by which suggestions find it.", example, Security)
         }
     }
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod meaning;
+pub(crate) mod names;
 pub(crate) mod nearest;
 pub(crate) mod normalize;
 pub(crate) mod reject;
@@ -24,6 +25,19 @@ pub enum Column {
     Property(Property),
     /// Any idType, under the contract's name.
     Identifier(IdType),
+    /// A part of an other name, which only the files of `--names` have.
+    Name(NameColumn),
+}
+
+/// The columns of a file of names, besides its keys and `name`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameColumn {
+    /// `kind`.
+    Kind,
+    /// `from`, the first day of the name.
+    From,
+    /// `to`, the last day of the name.
+    To,
 }
 
 /// Columns have the order of a dump.
@@ -39,17 +53,17 @@ impl PartialOrd for Column {
     }
 }
 
-/// The first attribute after the properties, in the order of a dump.
-const AFTER_PROPERTIES: Attribute = Attribute::Strike;
-
 impl Column {
     fn place(self) -> (u8, u8) {
         match self {
             Self::Figi => (0, 0),
-            Self::Attribute(attribute) if attribute < AFTER_PROPERTIES => (1, attribute as u8),
+            Self::Attribute(attribute) if attribute < Attribute::AFTER_PROPERTIES => {
+                (1, attribute as u8)
+            }
             Self::Property(property) => (2, property as u8),
             Self::Attribute(attribute) => (3, attribute as u8),
             Self::Identifier(id_type) => (4, id_type as u8),
+            Self::Name(column) => (5, column as u8),
         }
     }
 
@@ -58,15 +72,17 @@ impl Column {
     pub(crate) fn is_text(self) -> bool {
         match self {
             Self::Attribute(Attribute::UniqueId | Attribute::UniqueIdFutOpt) => false,
-            Self::Attribute(attribute) => matches!(attribute.sort(), Sort::Text | Sort::Texts),
+            Self::Attribute(attribute) => {
+                matches!(attribute.sort(), Sort::Text | Sort::Texts | Sort::Names)
+            }
             Self::Property(_) => true,
-            Self::Figi | Self::Identifier(_) => false,
+            Self::Figi | Self::Identifier(_) | Self::Name(_) => false,
         }
     }
 
     /// The columns that are not an idType, in the order of a dump.
     pub(crate) fn fields() -> impl Iterator<Item = Self> {
-        let (before, after) = Attribute::ALL.split_at(AFTER_PROPERTIES as usize);
+        let (before, after) = Attribute::ALL.split_at(Attribute::AFTER_PROPERTIES as usize);
         let [before, after] = [before, after].map(|them| them.iter().copied().map(Self::Attribute));
         let properties = Property::ALL.into_iter().map(Self::Property);
         iter::once(Self::Figi).chain(before).chain(properties).chain(after)
@@ -79,7 +95,16 @@ impl Column {
             Self::Attribute(attribute) => attribute.name(),
             Self::Property(property) => property.field_name(),
             Self::Identifier(id_type) => id_type.name(),
+            Self::Name(NameColumn::Kind) => "kind",
+            Self::Name(NameColumn::From) => "from",
+            Self::Name(NameColumn::To) => "to",
         }
+    }
+
+    /// The column with that name that only a file of names has.
+    pub(crate) fn of_names(name: &str) -> Option<Self> {
+        let all = [NameColumn::Kind, NameColumn::From, NameColumn::To].map(Self::Name);
+        all.into_iter().find(|column| column.name() == name)
     }
 
     /// The column with that name. Case is significant: `ticker` is a field, `TICKER` an idType.
@@ -98,7 +123,7 @@ impl Column {
         match self {
             Self::Attribute(attribute) => attribute.sort() == Sort::Texts,
             Self::Identifier(_) => true,
-            Self::Figi | Self::Property(_) => false,
+            Self::Figi | Self::Property(_) | Self::Name(_) => false,
         }
     }
 }

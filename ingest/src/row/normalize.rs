@@ -3,8 +3,9 @@
 //! A missing or invalid `figi` rejects the row, since an instrument cannot exist without it. Any
 //! other invalid cell is dropped and reported, so that one bad cell does not lose the instrument.
 
-use figdex_index::{Date, Figi, IdType, Importance, Instrument, Property, Slot};
+use figdex_index::{Date, Figi, IdType, Importance, Instrument, Property, Slot, unite};
 
+use super::names;
 use super::reject::Reject;
 use super::{Cell, CellKind, Column, Row};
 
@@ -35,6 +36,17 @@ pub(crate) fn drop_cell(dropped: &mut Vec<Dropped>, column: Column, reason: &'st
         Some(entry) => entry.values += 1,
         None => dropped.push(Dropped { column, reason, values: 1 }),
     }
+}
+
+/// The FIGI in a row that adds to instruments, if it has one. A cell that is not a FIGI is dropped.
+pub(crate) fn figi_of(row: &Row, dropped: &mut Vec<Dropped>) -> Option<Figi> {
+    const GLOBAL: Column = Column::Identifier(IdType::BbGlobal);
+    let named = row.cells().find(|cell| matches!(cell.column, Column::Figi | GLOBAL))?;
+    let figi = Figi::parse(named.value).ok();
+    if figi.is_none() {
+        drop_cell(dropped, named.column, "not a FIGI");
+    }
+    figi
 }
 
 /// The instrument that `row` describes. Invalid cells are added to `dropped`.
@@ -82,7 +94,8 @@ pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(
     }
     let value = cell.value;
     match cell.column {
-        Column::Figi => {}
+        // Only `--names` reads the parts of a name.
+        Column::Figi | Column::Name(_) => {}
         Column::Attribute(attribute) => set(instrument.slot(attribute), value)?,
         Column::Property(property) => {
             if property == Property::OptionType && !matches!(value, "Put" | "Call") {
@@ -127,6 +140,13 @@ fn set(slot: Slot<'_>, value: &str) -> Result<(), &'static str> {
         }
         Slot::Texts(slot) if slot.len() == LIST_VALUES_MAX => return Err(TOO_MANY),
         Slot::Texts(slot) => slot.push(text(value, TEXT_BYTES_MAX)?),
+        Slot::Names(slot) => {
+            for name in names::parse(value)? {
+                if !unite(slot, name) {
+                    return Err(names::TOO_MANY);
+                }
+            }
+        }
     }
     Ok(())
 }

@@ -29,6 +29,9 @@ pub(crate) enum Reject {
     /// An `--enrich` row without a key to match it to instruments.
     #[error("no key: expected figi, ID_ISIN, ID_CUSIP, or exchCode with ticker")]
     NoKey,
+    /// A `--names` row with a wrong name, kind or day.
+    #[error("wrong name: {0}")]
+    Name(&'static str),
     /// The cell of the FIGI is not a plain value.
     #[error("wrong figi: {0}")]
     FigiCell(&'static str),
@@ -52,6 +55,7 @@ impl Reject {
             Self::NoKey => {
                 "neither figi, ID_ISIN, ID_CUSIP nor shareClassFIGI, nor exchCode with ticker"
             }
+            Self::Name(reason) => reason,
             Self::FigiCell(_) => "wrong figi: not a plain value",
             Self::Figi(FigiError::Length) => "wrong figi: not 12 characters",
             Self::Figi(FigiError::Alphabet) => "wrong figi: characters",

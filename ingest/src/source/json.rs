@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     Deserialize as _, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use serde_json::Value;
 
 use super::unknown::UnknownColumns;
 use crate::format::plan::Plan;
@@ -192,6 +194,11 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
+        if self.names.takes_objects {
+            let object = Value::deserialize(MapAccessDeserializer::new(members))?;
+            self.put(&object.to_string(), CellKind::Text);
+            return Ok(());
+        }
         let Self { names, record, .. } = self;
         nested(names.slot, record, "an object");
         RecordVisitor { names, record, unknown: None }.visit_map(members)

@@ -73,6 +73,11 @@ impl Batch {
         RowBytes { batch: self, before, own: self.rows[place] }
     }
 
+    /// Whether a row has only blank cells.
+    pub(super) fn is_blank(&self, row: usize) -> bool {
+        texts_of(self.row(row)).iter().all(|text| text.trim().is_empty())
+    }
+
     pub(super) fn clear(&mut self) {
         self.truncate(0);
         self.texts.clear();
@@ -145,13 +150,34 @@ impl Batch {
         Ok(true)
     }
 
-    /// Keeps only the last row, without the blank lines before it.
-    pub(super) fn remove_blank_lines(&mut self) {
-        let (Some(last), blank) = (self.rows.last().copied(), self.rows.len() - 1) else { return };
-        let start = if blank == 0 { 0 } else { self.rows[blank - 1].raw };
-        self.raw.drain(..start);
-        self.rows = vec![Ends { content: last.content - start, raw: last.raw - start, ..last }];
+    /// Takes the rows from this one on out of the batch.
+    pub(super) fn split_off(&mut self, row: usize) -> Self {
+        let before = row.checked_sub(1).map(|before| self.rows[before]).unwrap_or_default();
+        let text = match before.cells.checked_sub(1) {
+            Some(last) => self.cells[last].end,
+            None => 0,
+        };
+        let mut cells = self.cells.split_off(before.cells);
+        for cell in &mut cells {
+            cell.end -= text;
+        }
+        let mut rows = self.rows.split_off(row);
+        for row in &mut rows {
+            row.content -= before.raw;
+            row.raw -= before.raw;
+            row.cells -= before.cells;
+        }
+        Self { raw: self.raw.split_off(before.raw), texts: self.texts.split_off(text), cells, rows }
     }
+}
+
+/// The cells of a row as texts.
+pub(super) fn texts_of(row: RowBytes<'_>) -> Vec<std::borrow::Cow<'_, str>> {
+    let text = |column| match row.cell(column) {
+        RawCell::Text(text) | RawCell::Number(text) => String::from_utf8_lossy(text),
+        RawCell::Absent | RawCell::Nested => "".into(),
+    };
+    (0..row.cells()).map(text).collect()
 }
 
 /// The length of the line end at the beginning of a text.

@@ -2,12 +2,14 @@
 //! that add columns to a table and leave the rest unchanged.
 //!
 //! Compression and containers are those of dumps (`source/`). Delimited text is read as UTF-8;
-//! UTF-16 and Windows-1252 are converted, and [`Table::converted_from`] names the original
-//! encoding.
+//! other encodings are converted, and [`Table::converted_from`] names the original one. Rows above
+//! the heading, such as a title, are kept apart.
 
 mod batch;
 mod cell;
+mod delimiter;
 mod encoding;
+mod heading;
 mod members;
 #[cfg(test)]
 #[cfg(feature = "parquet")]
@@ -17,15 +19,16 @@ mod tests;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-use self::batch::Cut;
 pub use self::batch::{Batch, RowBytes};
+use self::batch::{Cut, texts_of};
 pub use self::cell::RawCell;
+use self::delimiter::delimiter_of;
 use self::encoding::{converted, encoding_of};
+use self::heading::heading_of;
 use self::members::Members;
 use crate::error::{Error, Result};
 use crate::source::foreign;
 use crate::source::next::DumpError;
-use crate::source::recognise::commonest;
 use crate::source::text::Text;
 use crate::source::unpack::unpack;
 use crate::source::{Input, Meter, READ_BUFFER_BYTES, RECORD_BYTES_MAX, SNIFF_BYTES};
@@ -33,6 +36,9 @@ use crate::source::{Input, Meter, READ_BUFFER_BYTES, RECORD_BYTES_MAX, SNIFF_BYT
 /// The most rows of a batch. `BATCH_BYTES` is the approximate maximum of its bytes.
 const BATCH_ROWS_MAX: usize = 4096;
 const BATCH_BYTES: usize = 1 << 20;
+
+/// The last row that may be named as the heading.
+pub const HEADING_ROW_MAX: u32 = 1000;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -50,6 +56,17 @@ pub enum Container {
     Parquet,
 }
 
+/// The row of delimited text that is its heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// The first row that is not blank.
+    First,
+    /// The row that looks like a heading, or else the first one.
+    Found,
+    /// This row, from 1, counting blank lines too.
+    Row(usize),
+}
+
 /// A table that is being read.
 pub struct Table {
     name: String,
@@ -58,7 +75,12 @@ pub struct Table {
     byte_order_mark: &'static [u8],
     converted_from: Option<&'static str>,
     columns: Vec<String>,
+    titles: Batch,
     heading: Batch,
+    /// The number of the heading's row, from 1; 0 without a row.
+    heading_row: usize,
+    /// The rows after the heading that are already read.
+    ahead: Option<Batch>,
     reader: Reader,
 }
 
@@ -93,8 +115,8 @@ impl Table {
     /// bytes and the ending of the name. A `delimiter` makes it delimited text.
     ///
     /// # Errors
-    /// [`Error::Input`] when the input cannot be read, or not as a table.
-    pub fn open(input: &Input, delimiter: Option<u8>) -> Result<Self> {
+    /// [`Error::Input`] when the input cannot be read, or not as a table, or has no such heading.
+    pub fn open(input: &Input, delimiter: Option<u8>, heading: Heading) -> Result<Self> {
         let name = match input {
             Input::Stdin => "standard input".to_owned(),
             input => input.name(),
@@ -139,18 +161,20 @@ impl Table {
                 Reader::JsonLines { input: whole, line: 0, members: Members::default() }
             }
         };
-        let (columns, heading) = Default::default();
         let mut table = Self {
             name,
             meter,
             container,
             byte_order_mark,
             converted_from,
-            columns,
-            heading,
+            columns: Vec::new(),
+            titles: Batch::default(),
+            heading: Batch::default(),
+            heading_row: 0,
+            ahead: None,
             reader,
         };
-        table.read_heading()?;
+        table.read_heading(heading)?;
         Ok(table)
     }
 
@@ -170,7 +194,10 @@ impl Table {
             byte_order_mark: b"",
             converted_from: None,
             columns,
+            titles: Batch::default(),
             heading: Batch::default(),
+            heading_row: 0,
+            ahead: None,
             reader: Reader::Parquet { records, record: 0, members },
         })
     }
@@ -180,21 +207,48 @@ impl Table {
         Err(Error::input(&input.name(), None, crate::source::NO_PARQUET))
     }
 
-    /// Reads the first record of delimited text.
-    fn read_heading(&mut self) -> Result<()> {
+    /// Reads the first records of delimited text, and finds the heading among them: the row that is
+    /// asked for, or else the first one that is not a blank line.
+    fn read_heading(&mut self, asked: Heading) -> Result<()> {
         let Reader::Delimited(text) = &mut self.reader else { return Ok(()) };
-        let mut heading = Batch::default();
-        if !add_record(text, &mut heading).map_err(|error| error.of(&self.name))? {
-            return Ok(());
+        let most = match asked {
+            Heading::First => 1,
+            Heading::Found => heading::ROWS_MAX,
+            Heading::Row(row) => row,
+        };
+        let mut rows = Batch::default();
+        while rows.rows() < most && rows.bytes() < BATCH_BYTES {
+            if !add_record(text, &mut rows).map_err(|error| error.of(&self.name))? {
+                break;
+            }
         }
-        heading.remove_blank_lines();
-        let row = heading.row(0);
-        let cells = (0..row.cells()).map(|column| match row.cell(column) {
-            RawCell::Text(text) => String::from_utf8_lossy(text).trim().to_owned(),
-            RawCell::Absent | RawCell::Number(_) | RawCell::Nested => String::new(),
-        });
-        self.columns = cells.collect();
+        let refused = |what: String| Error::input(&self.name, None, what);
+        let place = match asked {
+            Heading::Row(row) if row == 0 || row > rows.rows() => {
+                let there = rows.rows();
+                return Err(refused(format!("the heading is to be row {row}; there are {there}")));
+            }
+            Heading::Row(row) if rows.is_blank(row - 1) => {
+                return Err(refused(format!("the heading is to be row {row}, which is blank")));
+            }
+            Heading::Row(row) => Some(row - 1),
+            Heading::First => None,
+            Heading::Found => {
+                let texts: Vec<_> = (0..rows.rows()).map(|row| texts_of(rows.row(row))).collect();
+                heading_of(&texts)
+            }
+        };
+        let first = || (0..rows.rows()).find(|row| rows.row(*row).cells() > 0);
+        let Some(place) = place.or_else(first) else { return Ok(()) };
+        let mut heading = rows.split_off(place);
+        self.ahead = Some(heading.split_off(1));
+        self.columns = texts_of(heading.row(0)).iter().map(|name| name.trim().to_owned()).collect();
         self.heading = heading;
+        self.heading_row = place + 1;
+        // Blank lines at the beginning are not a title.
+        if !(0..rows.rows()).all(|row| rows.row(row).cells() == 0) {
+            self.titles = rows;
+        }
         Ok(())
     }
 
@@ -218,7 +272,7 @@ impl Table {
         self.byte_order_mark
     }
 
-    /// The names of the columns: the cells of the first record, the columns of a Parquet file, or
+    /// The names of the columns: the cells of the heading, the columns of a Parquet file, or
     /// the members of the objects that were read so far.
     pub fn columns(&self) -> &[String] {
         match &self.reader {
@@ -229,10 +283,20 @@ impl Table {
         }
     }
 
-    /// The first record of delimited text, as a row. Empty for an empty file and for other
-    /// containers.
+    /// The heading of delimited text, or its first record, as a row. Empty for an empty file and for
+    /// other containers.
     pub fn heading(&self) -> &Batch {
         &self.heading
+    }
+
+    /// The number of the heading's row, from 1, counting blank lines too; 0 without a heading.
+    pub fn heading_row(&self) -> usize {
+        self.heading_row
+    }
+
+    /// The rows above the heading, unless all of them are blank lines.
+    pub fn titles(&self) -> &Batch {
+        &self.titles
     }
 
     /// A counter of the bytes that are read. It continues to count later bytes.
@@ -247,6 +311,9 @@ impl Table {
     /// [`Error::Input`] when the table cannot be read further.
     pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
+        if let Some(ahead) = self.ahead.take() {
+            *batch = ahead;
+        }
         while batch.rows() < BATCH_ROWS_MAX && batch.bytes() < BATCH_BYTES {
             let is_read = match &mut self.reader {
                 Reader::Delimited(text) => add_record(text, batch),
@@ -286,12 +353,7 @@ fn container_of(head: &[u8], ending: Option<&str>) -> Result<Container, String> 
         }
         _ => {}
     }
-    let mut is_quoted = false;
-    let end = start.iter().position(|byte| {
-        is_quoted ^= *byte == b'"';
-        !is_quoted && matches!(byte, b'\r' | b'\n')
-    });
-    Ok(Container::Delimited { delimiter: commonest(&start[..end.unwrap_or(start.len())]) })
+    Ok(Container::Delimited { delimiter: delimiter_of(head) })
 }
 
 /// Adds the next record, and a row without cells for each blank line before it. Blank lines at the

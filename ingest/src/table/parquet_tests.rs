@@ -35,7 +35,8 @@ fn file() -> Vec<u8> {
 
 #[test]
 fn rows_of_parquet_files_are_objects() {
-    let mut table = Table::open(&Input::Memory("memory", file().into()), None).unwrap();
+    let mut table =
+        Table::open(&Input::Memory("memory", file().into()), None, Heading::Found).unwrap();
     assert_eq!(table.container(), Container::Parquet);
     assert_eq!(table.columns(), ["isin", "weight"]);
     assert_eq!(table.heading().rows(), 0);
@@ -49,5 +50,5 @@ fn rows_of_parquet_files_are_objects() {
     assert!(!table.read(&mut batch).unwrap());
     let mut cut = file();
     cut.truncate(20);
-    assert!(Table::open(&Input::Memory("memory", cut.into()), None).is_err());
+    assert!(Table::open(&Input::Memory("memory", cut.into()), None, Heading::Found).is_err());
 }

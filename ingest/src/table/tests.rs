@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn table(name: &'static str, content: &[u8]) -> Result<Table> {
-    Table::open(&Input::Memory(name, content.into()), None)
+    Table::open(&Input::Memory(name, content.into()), None, Heading::Found)
 }
 
 /// The heading and all rows, each with its cells and its line end.
@@ -82,9 +82,64 @@ fn members_of_objects_are_cells() {
         (b"{} {}\n", "memory, line 1: the line is not a JSON object: trailing characters"),
         (b"{}\n\n7", "memory, line 3: the line is not a JSON object: invalid type: integer `7`"),
     ] {
-        let mut table = Table::open(&Input::Memory("memory", line.into()), None).unwrap();
+        let mut table =
+            Table::open(&Input::Memory("memory", line.into()), None, Heading::Found).unwrap();
         let error = table.read(&mut batch).unwrap_err().to_string();
         assert!(error.starts_with(what), "{error}");
+    }
+}
+
+/// One file of cases holds for the command and for the page (`tests/tools/browser/files.py`): the
+/// bytes of a file, each as a character, and the table in it.
+#[test]
+fn tables_are_read_as_on_the_page() {
+    let cases = include_str!("../../../tests/tables.jsonl");
+    let cases: Vec<serde_json::Value> =
+        cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(cases.len() >= 80);
+    for case in &cases {
+        let text = |name: &str| case[name].as_str();
+        let bytes: Vec<u8> =
+            text("bytes").unwrap().chars().map(|one| u8::try_from(one).unwrap()).collect();
+        let mut table = table("memory", &bytes).unwrap();
+        let encoding = table.converted_from().unwrap_or("utf-8").to_lowercase();
+        assert_eq!(Some(&*encoding), text("encoding"), "{case}");
+        let mut found: Vec<Vec<String>> = Vec::new();
+        let mut batch = table.titles().clone();
+        let mut next = Some(table.heading().clone());
+        loop {
+            for place in 0..batch.rows() {
+                found.push(texts_of(batch.row(place)).into_iter().map(Into::into).collect());
+            }
+            match next.take() {
+                Some(heading) => batch = heading,
+                None if table.read(&mut batch).unwrap() => {}
+                None => break,
+            }
+        }
+        // Blank lines at the beginning are counted and left out; a blank line has no cells.
+        let rows = case["rows"].as_array().unwrap().iter().map(|row| {
+            let cells = row.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap());
+            cells.map(str::to_owned).collect::<Vec<_>>()
+        });
+        let mut rows: Vec<Vec<String>> =
+            rows.map(|row| if row == [""] { Vec::new() } else { row }).collect();
+        let blank = rows.iter().take_while(|row| row.is_empty()).count();
+        rows.drain(..blank);
+        let is_delimiters = |row: &Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
+        // A last row of delimiters is a row here; the page leaves it out.
+        while found.last().is_some_and(is_delimiters) {
+            found.pop();
+        }
+        assert_eq!(found, rows, "{case}");
+        if let Some(delimiter) = text("delimiter") {
+            let delimiter = delimiter.as_bytes()[0];
+            assert_eq!(table.container(), Container::Delimited { delimiter }, "{case}");
+        }
+        let heading = usize::try_from(case["heading"].as_u64().unwrap()).unwrap();
+        // Without a heading that is found, the first row is the heading of several columns.
+        let expected = if heading == 0 { rows.first().map_or(0, |_| blank + 1) } else { heading };
+        assert_eq!(table.heading_row(), expected, "{case}");
     }
 }
 
@@ -102,17 +157,22 @@ proptest! {
     ) {
         let mut content = b"x".to_vec();
         content.extend(pieces.concat());
-        let opened = Table::open(&Input::Memory("memory", content.as_slice().into()), Some(b','));
+        let opened = Table::open(&Input::Memory("memory", content.as_slice().into()), Some(b','), Heading::Found);
         // A quote that is not closed.
         let Ok(mut table) = opened else { return Ok(()) };
         // A text that looks like UTF-16 is converted.
         prop_assume!(table.converted_from().is_none());
-        let mut batch = table.heading().clone();
+        let mut batch = table.titles().clone();
+        let mut heading = Some(table.heading().clone());
         let mut found = Vec::new();
         loop {
             for place in 0..batch.rows() {
                 found.extend_from_slice(batch.row(place).content());
                 found.extend_from_slice(batch.row(place).line_end());
+            }
+            if let Some(heading) = heading.take() {
+                batch = heading;
+                continue;
             }
             match table.read(&mut batch) {
                 Ok(true) => {}

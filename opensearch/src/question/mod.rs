@@ -6,6 +6,7 @@ mod family;
 mod filters;
 mod lookup;
 mod matching;
+mod reading;
 mod resolve;
 mod search;
 mod suggest;

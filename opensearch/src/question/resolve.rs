@@ -2,15 +2,23 @@
 //! Then it is decided which rows are meant; this asks nothing of the cluster, and may take long.
 //! Last, corrected identifiers are looked up in place of those that were not found.
 
-use figdex_index::{
-    CorrectionLookups, Fetched, Lookup, Meter, Policy, Question, ReadingLookups, Resolution,
-    ResolveBounds, TakesMore,
-};
+use std::borrow::Borrow;
 
-use super::{Located, LookupBounds};
+use figdex_index::{
+    CorrectionLookups, Fetched, Figi, IdValue, Lookup, Meter, NAME_CANDIDATES_MAX, Policy,
+    Question, ReadingLookups, Resolution, ResolveBounds, Suggestion, TakesMore, candidates_of,
+    id_key,
+};
+use serde_json::{Value, json};
+
+use super::{Located, LookupBounds, number, terms};
 use crate::error::Result;
 use crate::generation::Generation;
 use crate::patience::patiently;
+use crate::schema::field;
+
+/// The most names of one call.
+const CALL_NAMES: usize = 100;
 
 impl Generation {
     /// Resolves identifiers, in their order, with the rows that the results name. Repeats all three
@@ -32,6 +40,25 @@ impl Generation {
             Ok((located.rows, self.correct(corrections, None).await?))
         })
         .await
+    }
+
+    /// As [`Generation::add_candidates`], repeated while the cluster cannot answer. It is for
+    /// commands.
+    ///
+    /// # Errors
+    /// When the cluster refuses a call, or has not answered in any of several attempts.
+    pub async fn add_candidates_patiently(
+        &self,
+        questions: &[Question<'_>],
+        (mut rows, mut resolutions): (Fetched, Vec<Resolution>),
+    ) -> Result<(Fetched, Vec<Resolution>)> {
+        for (question, resolution) in questions.iter().zip(&mut resolutions) {
+            let Some(name) = candidates_of(question, resolution) else { continue };
+            let suggested =
+                patiently(async || self.suggest(&name, NAME_CANDIDATES_MAX, None).await);
+            add(suggested.await?, resolution, &mut rows);
+        }
+        Ok((rows, resolutions))
     }
 
     /// The first step: the rows of all readings. `id` is the id of the request, for the log of the
@@ -79,14 +106,68 @@ impl Generation {
         let none = LookupBounds { each_max: 0, all_max: 0 };
         let corrected = self.lookup(corrections.lookups(), none, id).await?;
         let found: Vec<bool> = corrected.ranges.iter().map(Result::is_err).collect();
-        Ok(corrections.finish(found))
+        let names: Vec<Value> = corrections.names().map(named_elsewhere).collect();
+        let mut elsewhere = Vec::with_capacity(names.len());
+        for some in names.chunks(CALL_NAMES) {
+            let named = self.several(some, 0, id).await?;
+            elsewhere.extend(named.iter().map(|found| found.total() > 0));
+        }
+        Ok(corrections.finish(found, elsewhere))
     }
+
+    /// Adds candidates to the results of names that were not resolved, up to
+    /// [`NAME_CANDIDATES_MAX`] each, and their rows to `rows` (contract 17.15). `resolutions` are the
+    /// results of `questions`.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn add_candidates<'q>(
+        &self,
+        questions: &[impl Borrow<Question<'q>>],
+        (rows, resolutions): (&mut Fetched, &mut [Resolution]),
+        id: Option<&str>,
+    ) -> Result<()> {
+        for (question, resolution) in questions.iter().zip(resolutions) {
+            let Some(name) = candidates_of(question.borrow(), resolution) else { continue };
+            let suggested = self.suggest(&name, NAME_CANDIDATES_MAX, id).await?;
+            add(suggested, resolution, rows);
+        }
+        Ok(())
+    }
+}
+
+/// Adds suggestions to a result as its candidates, and their rows to `rows`.
+fn add(
+    (found, suggested): (Fetched, Vec<Suggestion>),
+    resolution: &mut Resolution,
+    rows: &mut Fetched,
+) {
+    let stored = suggested.iter().map(|suggestion| found.stored(suggestion.hit).clone());
+    resolution.candidates = stored.map(|stored| rows.add(stored)).collect();
+}
+
+/// A question whether documents of another security have the key of a name.
+fn named_elsewhere((key, security): (String, Figi)) -> Value {
+    let own = [IdValue::share_class(security), IdValue::composite(security)];
+    let own = own.map(|value| id_key(&value));
+    json!({
+        "query": {"bool": {
+            "filter": terms(field::KEYS, &[key]),
+            "must_not": [
+                terms(field::KEYS, &own),
+                {"term": {field::FIGI: number(security)}},
+            ],
+        }},
+        "size": 0,
+        // It is enough to know whether there is any.
+        "track_total_hits": 1,
+    })
 }
 
 #[cfg(test)]
 #[cfg(feature = "http")]
 mod tests {
-    use figdex_index::IdType;
+    use figdex_index::{IdType, Instrument};
     use serde_json::json;
 
     use super::*;
@@ -111,5 +192,75 @@ mod tests {
         let results = wait_for(generation.correct(corrections, None)).unwrap();
         assert_eq!(results.len(), 3);
         assert!(results.iter().all(|result| result.hits.len() == 1), "{results:?}");
+    }
+
+    /// The answer to a question that finds nothing.
+    fn nothing(cluster: &Cluster) -> Value {
+        let mut answer = cluster.found();
+        answer["hits"] = json!({"total": {"value": 0}, "hits": []});
+        answer
+    }
+
+    fn uber() -> Cluster {
+        let figi = Figi::parse("BBG000BLNNH6").unwrap();
+        let (ticker, name) = (Some("UBER".to_owned()), Some("UBER TECHNOLOGIES INC".to_owned()));
+        Cluster::of(Instrument { ticker, name, ..Instrument::new(figi) })
+    }
+
+    fn resolve(generation: &Generation, question: Question<'_>) -> Resolution {
+        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let (questions, policy) = ([question], Policy::default());
+        let found = generation.resolve_patiently(&questions, &policy, bounds);
+        wait_for(found).unwrap().1.remove(0)
+    }
+
+    /// contract 17.14: whether a text is the whole name of another security is asked of the cluster,
+    /// and only for a text that was found as the ticker of a row whose name begins with it.
+    #[test]
+    fn a_name_of_another_security() {
+        for is_elsewhere in [false, true] {
+            let cluster = uber();
+            let generation = cluster.open();
+            let (found, nothing) = (cluster.found(), nothing(&cluster));
+            cluster.answer_several(move |questions| {
+                let each = questions.iter().map(|question| {
+                    let own = question["query"]["bool"]["must_not"].as_array();
+                    let is_name = own.is_some_and(|own| own.len() == 2);
+                    if is_name && !is_elsewhere { nothing.clone() } else { found.clone() }
+                });
+                each.collect()
+            });
+            let text = |text| Question::text(text, generation.vocabulary(), None);
+            let resolution = resolve(&generation, text("Uber"));
+            assert_eq!(resolution.is_name_like, is_elsewhere);
+            let expected = if is_elsewhere { "ambiguous" } else { "resolved" };
+            assert_eq!((resolution.status.name(), resolution.hits.len()), (expected, 1));
+            let requests = cluster.requests();
+            assert_eq!(resolve(&generation, text("UBER")).status.name(), "resolved");
+            assert_eq!(cluster.requests(), requests + 1);
+        }
+    }
+
+    /// contract 17.15: suggestions are candidates; their rows are among those of the answer.
+    #[test]
+    fn a_name_has_candidates() {
+        let cluster = uber();
+        let generation = cluster.open();
+        let (found, nothing) = (cluster.found(), nothing(&cluster));
+        cluster.answer_several(move |questions| {
+            let is_lookup = questions.len() == 1;
+            vec![if is_lookup { nothing.clone() } else { found.clone() }; questions.len()]
+        });
+        let questions = [Question::text("uber technologies", generation.vocabulary(), None)];
+        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let policy = Policy::default();
+        let resolved = generation.resolve_patiently(&questions, &policy, bounds);
+        let resolved = wait_for(resolved).unwrap();
+        assert_eq!(resolved.1[0].status.name(), "unknown");
+        let added = generation.add_candidates_patiently(&questions, resolved);
+        let (rows, resolved) = wait_for(added).unwrap();
+        let [candidate] = resolved[0].candidates[..] else { panic!("{resolved:?}") };
+        assert_eq!(rows.stored(candidate).row().figi().to_string(), "BBG000BLNNH6");
+        assert!(resolved[0].hits.is_empty());
     }
 }

@@ -2,10 +2,10 @@
 //! found by prefixes and typos, and scored by the same code as rows of a local index. They may
 //! differ from the rows that a local index would find.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use figdex_index::{
-    Candidates, Clauses, Fetched, Filters, FoundBy, Guesses, IdValue, Interpretation,
+    Candidates, Clauses, Fetched, Filters, FoundBy, Guesses, Hit, IdValue, Interpretation,
     RowSource as _, Suggest, Suggestion, TypedWord, id_key,
 };
 use serde_json::{Value, json};
@@ -19,6 +19,9 @@ use crate::schema::field;
 
 /// The most terms that a text with typos may stand for.
 const EXPANSIONS_MAX: usize = 50;
+
+/// The fields with the terms of a document: those of searches, and those of other names.
+const FIELDS: [&str; 2] = [field::WORDS, field::NAMES];
 
 /// The typed words that occur in at least one document.
 #[derive(Default)]
@@ -73,21 +76,64 @@ impl Generation {
             stage = guesses.next(candidates.len(), limit, has);
         }
         let best = candidates.best(&rows, &self.places, limit);
-        let keys = best.iter().map(|(hit, _)| {
+        let hits: Vec<(Hit, bool)> = best.iter().map(|it| (it.hit, it.is_shown)).collect();
+        let shown = self.shown(&question.filters, &hits, &mut rows, id).await?;
+        let counts: HashMap<Hit, usize> = shown.iter().copied().collect();
+        let shown = best.into_iter().zip(shown).map(|(of, (hit, _))| (of, hit)).collect();
+        let arranged = candidates.arranged(shown, &rows, &self.places, limit).into_iter();
+        let suggestions = arranged.map(|(hit, matched, matched_name)| {
+            let listings = counts.get(&hit).map_or(1, |count| *count);
+            Suggestion { hit, listings, matched, matched_name }
+        });
+        let suggestions = suggestions.collect();
+        Ok((rows, suggestions))
+    }
+
+    /// The document to show for each document, and the number of listings of its security: the best
+    /// listing if it passes the filters, unless the document is shown itself, as its flag says. This
+    /// is one call. `id` is the id of the request, for the log of the cluster.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn shown(
+        &self,
+        filters: &Filters,
+        documents: &[(Hit, bool)],
+        rows: &mut Fetched,
+        id: Option<&str>,
+    ) -> Result<Vec<(Hit, usize)>> {
+        let keys = documents.iter().map(|(hit, _)| {
             let row = rows.row(*hit);
             let of = row.share_class_figi().map(IdValue::share_class);
             of.or(row.composite_figi().map(IdValue::composite)).map(|value| id_key(&value))
         });
         let keys: Vec<Option<String>> = keys.collect();
-        let counts: Vec<Value> = keys.iter().flatten().map(|key| count(field::KEYS, key)).collect();
-        let mut counts = self.several(&counts, 0, id).await?.into_iter();
-        let suggestions = best.into_iter().zip(keys).map(|((hit, matched), key)| {
+        let mut bodies = Vec::new();
+        for ((_, is_shown), key) in documents.iter().zip(&keys) {
+            let Some(key) = key else { continue };
+            bodies.push(count(field::KEYS, key));
+            if !is_shown {
+                let mut wanted = conditions(filters, self.vocabulary());
+                wanted.push(terms(field::KEYS, &[key]));
+                wanted.push(json!({"term": {field::BEST_LISTING: true}}));
+                bodies.push(by_rank(all(wanted), 1));
+            }
+        }
+        let mut found = self.several(&bodies, 1, id).await?.into_iter();
+        let mut shown = Vec::with_capacity(documents.len());
+        for (&(mut hit, is_shown), key) in documents.iter().zip(keys) {
             // A row without a security counts as one listing.
-            let listings = key.and_then(|_| counts.next()).map_or(1, |found| found.total());
-            Suggestion { hit, listings: listings as usize, matched }
-        });
-        let suggestions = suggestions.collect();
-        Ok((rows, suggestions))
+            let mut listings = 1;
+            if key.is_some() {
+                listings = found.next().map_or(1, |found| found.total());
+                let best = if is_shown { None } else { found.next() };
+                if let Some(best) = best.as_ref().and_then(|found| found.hits.hits.first()) {
+                    hit = rows.add(best.stored(&self.index)?);
+                }
+            }
+            shown.push((hit, listings as usize));
+        }
+        Ok(shown)
     }
 
     /// Adds the documents that the whole text identifies, and those of some interpretations.
@@ -118,15 +164,21 @@ impl Generation {
             bodies.push(passing(&question.filters, any(exact)));
             found_by.push(FoundBy::Whole);
         }
-        for (key, filters) in candidates.spelled() {
+        let forms = candidates.forms();
+        if !forms.is_empty() {
+            bodies.push(passing(&question.filters, terms(field::KEYS, &forms)));
+            found_by.push(FoundBy::Form);
+        }
+        for (number, key, filters) in candidates.spelled() {
             bodies.push(passing(filters, terms(field::KEYS, &[key])));
-            found_by.push(FoundBy::Spelled);
+            found_by.push(FoundBy::Spelled(number));
         }
         for (text, is_beginning) in guesses.asked() {
             let is_held = match is_beginning {
-                true => json!({"prefix": {field::WORDS: text}}),
-                false => json!({"term": {field::WORDS: text}}),
+                true => FIELDS.map(|field| json!({"prefix": {field: text}})),
+                false => FIELDS.map(|field| json!({"term": {field: text}})),
             };
+            let is_held = any(is_held.into());
             bodies.push(counted(is_held, 1));
             bodies.push(counted(terms(field::BEGINNINGS, &[text]), 1));
         }
@@ -210,27 +262,38 @@ impl Generation {
     /// `as_beginning`.
     fn ways(&self, word: &TypedWord<'_>, as_beginning: bool) -> Vec<Value> {
         let mut ways = vec![one_word(&word.terms)];
-        if !word.equivalents.is_empty() {
-            ways.push(terms(field::WORDS, word.equivalents));
+        for terms in &word.terms.0 {
+            ways.push(all(terms
+                .iter()
+                .map(|term| json!({"term": {field::NAMES: term}}))
+                .collect()));
         }
-        if word.is_beginning && as_beginning {
-            ways.push(json!({"prefix": {field::WORDS: word.text}}));
+        for field in FIELDS {
+            if !word.equivalents.is_empty() {
+                ways.push(terms(field, word.equivalents));
+            }
+            if word.is_beginning && as_beginning {
+                ways.push(json!({"prefix": {field: word.text}}));
+            }
         }
         if word.typos > 0 {
             let pattern = typos::beginning(word.text, word.typos);
-            if let Some(pattern) = pattern.filter(|_| word.is_beginning && as_beginning) {
-                ways.push(json!({"regexp": {field::WORDS: {
-                    "value": pattern,
-                    // Letters stand for themselves, and no other character has a meaning.
-                    "flags": "NONE",
+            let pattern = pattern.filter(|_| word.is_beginning && as_beginning);
+            for field in FIELDS {
+                if let Some(pattern) = &pattern {
+                    ways.push(json!({"regexp": {field: {
+                        "value": pattern,
+                        // Letters stand for themselves, and no other character has a meaning.
+                        "flags": "NONE",
+                    }}}));
+                }
+                ways.push(json!({"fuzzy": {field: {
+                    "value": word.text,
+                    "fuzziness": word.typos,
+                    "max_expansions": EXPANSIONS_MAX,
+                    "transpositions": true,
                 }}}));
             }
-            ways.push(json!({"fuzzy": {field::WORDS: {
-                "value": word.text,
-                "fuzziness": word.typos,
-                "max_expansions": EXPANSIONS_MAX,
-                "transpositions": true,
-            }}}));
         }
         ways
     }

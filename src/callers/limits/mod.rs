@@ -32,6 +32,13 @@ pub const LIST_JOBS_MAX_WITH_KEY: usize = 10_000;
 /// memory: a list keeps only a few candidates of each job.
 pub const LIST_ROWS_MAX: usize = 2_000_000;
 
+/// The maximum number of jobs of a list that asks for candidates of names (contract 17.15).
+pub const CANDIDATE_JOBS_MAX: usize = 100;
+
+/// The number of jobs that a job of such a list counts as: it may need a suggestion, which takes
+/// ten to a hundred times the work of a lookup.
+pub(crate) const CANDIDATE_JOB_PRICE: usize = 10;
+
 /// The highest maximum of mapping jobs in one request that an operator can set. All jobs of a
 /// request are in memory, at up to half a kilobyte each, before the first is answered: a wrong
 /// value in the last job refuses the whole request.
@@ -84,6 +91,19 @@ pub const PAGES_MAX: u8 = 150;
 /// person chooses, and few enough that looking a row up in the bitmap of each is cheap.
 pub const ENUM_VALUES_MAX: usize = 100;
 
+/// The number of instruments on a page of changes, if a request has no `limit` (contract 19.5).
+pub const CHANGES_PAGE_INSTRUMENTS: usize = 1_000;
+
+/// The maximum number of instruments on a page of changes.
+pub const CHANGES_PAGE_INSTRUMENTS_MAX: usize = 10_000;
+
+/// The number of bytes of text after which a page of changes ends, so that pages fit into the
+/// memory of a request. Ten thousand changes of usual instruments take about 15 MB.
+pub const CHANGES_PAGE_BYTES: usize = 16 << 20;
+
+/// The units of work of writing an image of a changed instrument. It has all columns of an export.
+pub(crate) const IMAGE_UNITS: u64 = 400;
+
 /// The limits on one request. Like the rates, they may change while the server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerRequest {
@@ -124,12 +144,21 @@ pub enum Span {
     Suggest,
     /// Requests of the page for people, without a key (contract 14.22).
     Page,
+    /// Pages of changes (contract 19.12).
+    Changes,
 }
 
 impl Span {
     /// All spans. The place of a span here is also its place among a caller's windows.
-    pub const ALL: [Self; 6] =
-        [Self::Total, Self::Mapping, Self::Search, Self::Jobs, Self::Suggest, Self::Page];
+    pub const ALL: [Self; 7] = [
+        Self::Total,
+        Self::Mapping,
+        Self::Search,
+        Self::Jobs,
+        Self::Suggest,
+        Self::Page,
+        Self::Changes,
+    ];
 
     /// Its name in the file of settings and in the metrics.
     pub fn name(self) -> &'static str {
@@ -140,13 +169,15 @@ impl Span {
             Self::Jobs => "jobs",
             Self::Suggest => "suggest",
             Self::Page => "page",
+            Self::Changes => "changes",
         }
     }
 
-    /// Whether the window of this span belongs to an address and to no version. A key makes no
-    /// difference to such a window. It is kept with those of v3.
-    pub fn is_of_address(self) -> bool {
-        matches!(self, Self::Suggest | Self::Page)
+    /// Whether the window of this span belongs to no version. Then it has one rate, with a key and
+    /// without, and is kept with those of v3. The window of [`Span::Changes`] belongs to a caller,
+    /// the others to an address, whatever key is sent.
+    pub fn is_unversioned(self) -> bool {
+        matches!(self, Self::Suggest | Self::Page | Self::Changes)
     }
 }
 
@@ -166,7 +197,7 @@ pub struct Line {
 impl Line {
     /// The rate for a caller with a key, or for one without.
     pub fn rate(&self, has_key: bool) -> Option<Rate> {
-        if has_key { self.with_key } else { self.without_key }
+        if has_key && !self.span.is_unversioned() { self.with_key } else { self.without_key }
     }
 }
 
@@ -186,13 +217,17 @@ impl Rates {
         line(Version::V1, Span::Jobs, (25, 60), (25_000, 60)),
     ];
 
-    /// The rate of `/suggest` for an address: ten a second, for a person who types. A key makes no
-    /// difference, so `with_key` is never used. A line must have a version, so this one is kept
+    /// The rate of `/suggest` for an address: ten a second, for a person who types. The windows of
+    /// no version have one rate, so `with_key` is never used. A line must have a version, so this one is kept
     /// with those of v3.
     pub const SUGGEST: Line = line(Version::V3, Span::Suggest, (600, 60), (600, 60));
 
     /// The rate of the page's requests for an address: that of a person who clicks.
     pub const PAGE: Line = line(Version::V3, Span::Page, (600, 60), (600, 60));
+
+    /// The rate of `/changes` for a caller: a page a second, so that a reader that is many nights
+    /// behind catches up within minutes.
+    pub const CHANGES: Line = line(Version::V3, Span::Changes, (60, 60), (60, 60));
 
     /// The lines of the table.
     pub fn lines(&self) -> &[Line] {
@@ -207,7 +242,7 @@ impl Rates {
 
 impl Default for Rates {
     fn default() -> Self {
-        Self(Self::CONTRACT.into_iter().chain([Self::SUGGEST, Self::PAGE]).collect())
+        Self(Self::CONTRACT.into_iter().chain([Self::SUGGEST, Self::PAGE, Self::CHANGES]).collect())
     }
 }
 

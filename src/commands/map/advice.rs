@@ -1,5 +1,5 @@
-//! The advice about ambiguous rows at the end: the option that would decide them, if there is one.
-//! Steps are tried on the first ambiguous identifiers. The rows that are written stay the same.
+//! The advice at the end: the option that would decide ambiguous rows, if there is one, and what may
+//! be wrong when no row of a whole file is found. Steps are tried on the first ambiguous identifiers. The rows that are written stay the same.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,6 +20,9 @@ const TRIED_MAX: usize = 100;
 /// The most exchange codes that the advice lists.
 const CODES_MAX: usize = 6;
 
+/// The fewest rows of which it is said that none was found.
+const NONE_FOUND_MIN: u64 = 3;
+
 /// The first ambiguous identifiers of a run.
 #[derive(Default)]
 pub(super) struct Undecided(Mutex<First>);
@@ -35,7 +38,8 @@ struct First {
 impl Undecided {
     /// Keeps an identifier if it is one of the first ambiguous ones.
     pub(super) fn note(&self, asked: &Asked<'_>, resolution: &Resolution) {
-        if !matches!(resolution.status, Status::Ambiguous(_)) {
+        // No step decides what a name means.
+        if !matches!(resolution.status, Status::Ambiguous(_)) || resolution.is_name_like {
             return;
         }
         let mut first = self.0.lock();
@@ -63,10 +67,18 @@ impl Undecided {
         // If all rows are written, nothing has to be decided.
         let has_listings = !listings.is_empty() && flags.many != Many::All;
         if has_listings {
-            let rows = of_rows(counts.ambiguous() - counts.with_several_readings());
+            let others = counts.with_several_readings() + counts.name_like();
+            let rows = of_rows(counts.ambiguous() - others);
             lines.push(format!(
                 "{rows} may mean several listings: {}",
                 step(answerer, flags, &listings)
+            ));
+        }
+        if counts.name_like() > 0 && flags.many != Many::All {
+            lines.push(format!(
+                "{} written like a name, and found only as a ticker: --names-as-candidates says \
+                 what it may mean",
+                of_rows(counts.name_like())
             ));
         }
         let named = columns.identifiers.iter().find(|column| column.reading == Reading::Each);
@@ -76,6 +88,16 @@ impl Undecided {
             lines.push(format!(
                 "{rows} may mean several securities, by the ways to read them: --id \
                  {column}:{} says how the column is read",
+                id_type.name()
+            ));
+        }
+        if counts.is_none_known(NONE_FOUND_MIN)
+            && let [only] = &*columns.identifiers
+            && let Reading::OfColumn(id_type) | Reading::Given(id_type) = only.reading
+        {
+            lines.push(format!(
+                "no row is found by {}: the index may have no such identifiers; --id names \
+                 another column",
                 id_type.name()
             ));
         }

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Field, IdType, Known, Property, Resolution, Vocabulary};
+use figdex_index::{Field, IdType, Known, Property, Resolution, Status, Vocabulary};
+
+use super::left_out::LeftOut;
 
 /// For each property, the value that a found row must have; `None` allows any value.
 pub(super) type Narrowing = [Option<Known>; Property::COUNT];
@@ -44,6 +46,12 @@ pub(super) trait Answerer: Sync {
     /// When the index or the server cannot answer.
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Self::Row>>>;
 
+    /// The answers once more, with the candidates of names that are not resolved (contract 17.15).
+    ///
+    /// # Errors
+    /// When the index or the server cannot answer.
+    fn candidates(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Self::Row>>>;
+
     /// The answers with these steps in place of those of the flags, and with all candidates of each
     /// ambiguous identifier. `None` for a server: the questions would count in its rate limit.
     ///
@@ -68,6 +76,23 @@ pub(super) struct Answer<R> {
     pub(super) resolution: Resolution,
     /// The row that is meant, or the candidates if they are requested.
     pub(super) rows: Vec<R>,
+    /// The FIGIs of the securities that the text may name, if they were asked for.
+    pub(super) candidates: Vec<String>,
+    /// The reason why the row is not asked, if it is not (contract 17.16).
+    pub(super) left_out: Option<LeftOut>,
+}
+
+impl<R> Answer<R> {
+    /// An answer without candidates.
+    pub(super) fn new(resolution: Resolution, rows: Vec<R>) -> Self {
+        Self { resolution, rows, candidates: Vec::new(), left_out: None }
+    }
+
+    /// The answer for a row that is not asked.
+    pub(super) fn left_out(reason: LeftOut) -> Self {
+        let resolution = Resolution::new(Status::Unknown, Vec::new(), Vec::new());
+        Self { left_out: Some(reason), ..Self::new(resolution, Vec::new()) }
+    }
 }
 
 /// Whether readings of a text find different securities. No step chooses between these.

@@ -109,10 +109,10 @@ impl TableHead<'_> {
 
     /// Whether the table has a heading. Only a delimited table of one column may have none. Its
     /// first record is a heading if it names a type, or if the other texts have a type that it does
-    /// not have.
-    fn has_heading(&self) -> bool {
+    /// not have. With `is_named`, `--heading` says so.
+    fn has_heading(&self, is_named: bool) -> bool {
         match self.names {
-            [only] if self.is_delimited() => {
+            [only] if self.is_delimited() && !is_named => {
                 if figdex_index::type_of_heading(only).is_some() {
                     return true;
                 }
@@ -144,13 +144,23 @@ pub(super) fn integer_in(cell: RawCell<'_>) -> Option<Cow<'_, str>> {
 }
 
 impl Columns {
+    /// Whether the last rows may be a footer. They are not in a table of objects, nor in a list of
+    /// tickers: such a word may be one of them.
+    pub(super) fn may_have_footer(&self) -> bool {
+        let is_ticker = |identifier: &Identifier| {
+            let reading = identifier.reading;
+            [Reading::OfColumn(IdType::Ticker), Reading::Given(IdType::Ticker)].contains(&reading)
+        };
+        self.are_delimited && (self.names.len() > 1 || !self.identifiers.iter().any(is_ticker))
+    }
+
     /// Finds the columns that the flags name, or recognises one.
     ///
     /// # Errors
     /// When a flag names no column or an ambiguous one, no column is recognised, or the table has
     /// several columns without a heading.
     pub(super) fn find(head: &TableHead<'_>, flags: &MapFlags) -> anyhow::Result<Self> {
-        let has_heading = head.has_heading();
+        let has_heading = head.has_heading(flags.heading.is_some());
         let names = match has_heading {
             true => head.names.to_vec(),
             false => vec![ONLY_COLUMN.to_owned()],

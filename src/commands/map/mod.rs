@@ -13,6 +13,7 @@ mod advice;
 mod answerer;
 mod cells;
 mod columns;
+mod left_out;
 mod names;
 mod opened;
 mod outputs;
@@ -33,14 +34,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Policy, Property, Vocabulary, is_index};
+use figdex_index::{Policy, Vocabulary, is_index};
 use figdex_ingest::Input;
-use figdex_ingest::table::{Batch, Container, Table};
+use figdex_ingest::table::{Batch, Container, Heading, Table};
 use figdex_io::{Address, Files, Output, escaped, escaped_path, terminal};
 
 use self::advice::Undecided;
 use self::answerer::{Answerer, Narrowing};
 use self::columns::{Columns, FoundColumn, Identifier, LISTED_MAX, Reading, TableHead, shortened};
+use self::left_out::FooterRule;
 use self::names::Names;
 use self::opened::OpenedIndex;
 use self::outputs::{Destination, Temporary, Writing, is_broken_pipe};
@@ -52,6 +54,7 @@ use self::report::{Counts, Report};
 use self::rows::{Layout, RowWriter, layout_of};
 use self::screen::Screen;
 use crate::config::map::{Condition, MapFlags, Value, ending};
+use crate::wire::list::unknown_values;
 
 /// The number of rows from which columns are recognised, and the most bytes of these rows.
 const HEAD_ROWS: usize = figdex_index::COLUMN_VALUES_MAX;
@@ -61,7 +64,8 @@ const HEAD_BYTES_MAX: usize = 32 << 20;
 pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let places = Places::of(flags)?;
-    let table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0))?;
+    let heading = flags.heading.map_or(Heading::Found, |row| Heading::Row(row as usize));
+    let table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0), heading)?;
     let task = MapTask { flags, places, table, start };
     match &flags.url {
         Some(url) => task.run(&Remote::open(url, flags)?),
@@ -229,6 +233,13 @@ fn say(table: &Table, columns: &Columns) {
     if table.container() == Container::Parquet {
         terminal::note(&format_args!("{name}: a Parquet file"));
     }
+    let above = table.titles().rows();
+    if above > 0 {
+        terminal::note(&format_args!(
+            "{name}: the heading is row {}; the rows above it are copied",
+            table.heading_row()
+        ));
+    }
     if !columns.has_heading && table.heading().rows() > 0 {
         let first = escaped(&*table.columns()[0]);
         terminal::note(&format_args!(
@@ -277,19 +288,13 @@ fn quoted(text: &str) -> String {
 
 /// Parses the policy. Warns about each value that no row of the index has.
 fn policy(flags: &MapFlags, vocabulary: &Vocabulary) -> anyhow::Result<Policy> {
-    for step in &flags.prefer {
-        let Some((name, values)) = step.split_once('=') else { continue };
-        let Some(property) = Property::from_name(name.trim()) else { continue };
-        for value in values.split('|').map(str::trim) {
-            if vocabulary.admit(property, value).is_none() {
-                terminal::note(&format_args!(
-                    "warning: --prefer {}: the index has no {} {}",
-                    escaped(step),
-                    property.name(),
-                    escaped(value)
-                ));
-            }
-        }
+    for (step, property, value) in unknown_values(&flags.prefer, vocabulary) {
+        terminal::note(&format_args!(
+            "warning: --prefer {}: the index has no {} {}",
+            escaped(step),
+            property.name(),
+            escaped(value)
+        ));
     }
     Ok(Policy::parse(&flags.prefer, vocabulary)?)
 }
@@ -311,7 +316,8 @@ impl Mapping<'_> {
     ) -> anyhow::Result<ExitCode> {
         let Self { flags, places, columns, start } = self;
         let narrowing = narrowing(flags, answerer.vocabulary())?;
-        let names = Names::new(&columns.names, &flags.fields, flags.many);
+        let has_candidates = flags.names_as_candidates;
+        let names = Names::new(&columns.names, flags);
         let is_screen = places.out.is_none() && io::stdout().is_terminal();
         let layout =
             layout_of(table.container(), asked_layout(flags), is_screen, cell_delimiter(flags));
@@ -327,6 +333,8 @@ impl Mapping<'_> {
             fields: flags.fields.clone(),
             many: flags.many,
             guards_formulas: flags.guard_formulas,
+            has_type: flags.add_type,
+            has_candidates,
             policy: policy(flags, answerer.vocabulary())?,
             line_end: line_end(&table),
         };
@@ -364,12 +372,18 @@ impl Mapping<'_> {
             _ => Progress::start(table.bytes_read(), None),
         };
         let undecided = Undecided::default();
-        let questions = Questions { columns: columns.clone(), narrowing, undecided };
+        let questions = Questions {
+            columns: columns.clone(),
+            narrowing,
+            undecided,
+            names_as_candidates: has_candidates,
+        };
         let steps = writer.policy.len();
         let is_copied = matches!(layout, Layout::Copied { .. });
         let work = Work { answerer, questions: &questions, writer: &writer, steps };
         let check = new_members(&writer, table.columns().len());
-        let rest = Rest { first: first.into(), table, check };
+        let footer = columns.may_have_footer().then(|| FooterRule::of(&columns));
+        let rest = Rest { first: first.into(), table, check, footer };
         let mapped = work.run(rest, |written, counts| {
             let Written { rows, unmatched: left, ambiguous: many } = written;
             for (file, bytes) in [(&mut unmatched, left), (&mut ambiguous, many)] {

@@ -61,12 +61,20 @@ impl OpenedIndex {
         Ok(Self { place: IndexPlace::Cluster(generation, runtime), wanted })
     }
 
-    fn ask(&self, asked: &[Asked<'_>], wanted: &Wanted) -> anyhow::Result<Vec<Answer<OpenedRow>>> {
+    fn ask(
+        &self,
+        asked: &[Asked<'_>],
+        wanted: &Wanted,
+        has_candidates: bool,
+    ) -> anyhow::Result<Vec<Answer<OpenedRow>>> {
         let questions = wanted.questions(asked, self.vocabulary());
         let (resolutions, fetched) = match &self.place {
             IndexPlace::Folder(catalogue) => {
                 let (bounds, meter) = (wanted.bounds(), Meter::unlimited());
-                let found = catalogue.resolve(&questions, &wanted.policy, bounds, &meter)?;
+                let mut found = catalogue.resolve(&questions, &wanted.policy, bounds, &meter)?;
+                if has_candidates {
+                    catalogue.add_candidates(&questions, &mut found, &meter)?;
+                }
                 let resolved = found.iter().filter(|one| matches!(one.status, Status::Resolved(_)));
                 let hits: Vec<Hit> = resolved.flat_map(|one| one.hits.iter().copied()).collect();
                 catalogue.read_ahead(&hits);
@@ -75,14 +83,26 @@ impl OpenedIndex {
             IndexPlace::Cluster(generation, runtime) => {
                 let found =
                     generation.resolve_patiently(&questions, &wanted.policy, wanted.bounds());
-                let (rows, found) = runtime.block_on(found)?;
+                let mut found = runtime.block_on(found)?;
+                if has_candidates {
+                    let added = generation.add_candidates_patiently(&questions, found);
+                    found = runtime.block_on(added)?;
+                }
+                let (rows, found) = found;
                 (found, Some(Arc::new(rows)))
             }
         };
         let answers = resolutions.into_iter().map(|mut resolution| {
             let hits = std::mem::take(&mut resolution.hits).into_iter();
             let rows = hits.map(|hit| OpenedRow { hit, fetched: fetched.clone() }).collect();
-            Answer { resolution, rows }
+            let candidates = std::mem::take(&mut resolution.candidates).into_iter();
+            let figi = |hit| match (&self.place, &fetched) {
+                (_, Some(rows)) => rows.row(hit).figi(),
+                (IndexPlace::Folder(catalogue), _) => catalogue.figi(hit),
+                (IndexPlace::Cluster(..), None) => unreachable!("rows of a cluster are fetched"),
+            };
+            let candidates = candidates.map(|hit| figi(hit).to_string()).collect();
+            Answer { candidates, ..Answer::new(resolution, rows) }
         });
         Ok(answers.collect())
     }
@@ -107,7 +127,11 @@ impl Answerer for OpenedIndex {
     }
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<OpenedRow>>> {
-        self.ask(asked, &self.wanted)
+        self.ask(asked, &self.wanted, false)
+    }
+
+    fn candidates(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<OpenedRow>>> {
+        self.ask(asked, &self.wanted, true)
     }
 
     fn try_steps(
@@ -116,7 +140,7 @@ impl Answerer for OpenedIndex {
         steps: &[String],
     ) -> anyhow::Result<Option<Vec<Answer<OpenedRow>>>> {
         let wanted = self.wanted.trying(steps, self.vocabulary())?;
-        self.ask(asked, &wanted).map(Some)
+        self.ask(asked, &wanted, false).map(Some)
     }
 
     fn field(&self, row: &OpenedRow, field: Field, out: &mut Vec<u8>) -> bool {

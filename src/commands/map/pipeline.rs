@@ -15,6 +15,7 @@ use figdex_ingest::table::{Batch, Table};
 use parking_lot::{Condvar, Mutex};
 
 use super::answerer::Answerer;
+use super::left_out::FooterRule;
 use super::question::Questions;
 use super::report::Counts;
 use super::rows::{RowWriter, Scratch};
@@ -32,6 +33,9 @@ const PIECE_BYTES: usize = 4 << 20;
 /// The most pieces that wait for the calling thread.
 const PIECES_MAX: usize = 2;
 
+/// The most batches of one footer. With more, the rows are not a footer.
+const HELD_MAX: usize = 4;
+
 /// A check of a table after each batch.
 pub(super) type Check = Box<dyn Fn(&Table) -> anyhow::Result<()> + Send>;
 
@@ -41,6 +45,8 @@ pub(super) struct Rest {
     pub(super) table: Table,
     /// Checks the table after each batch: an object may have a member that no earlier object had.
     pub(super) check: Check,
+    /// The rule by which the last rows are a footer; `None` for a table that has none.
+    pub(super) footer: Option<FooterRule>,
 }
 
 /// The bytes of some rows of a batch.
@@ -66,6 +72,8 @@ struct PlacedBatch {
     /// The number of the batch's first row in the table, from 1.
     first_row: u64,
     batch: Batch,
+    /// The place of the first row of the table's footer, if it is in the batch.
+    footer: Option<usize>,
 }
 
 /// Bytes of the batch at a place. The last piece of a batch has the counts of the whole batch.
@@ -159,16 +167,17 @@ impl<A: Answerer> Work<'_, A> {
 
     /// Answers a batch. Sends its pieces except the last one, and returns that.
     fn answer(&self, job: &PlacedBatch, turn: &Turn, done: &SyncSender<Done>) -> Done {
-        let PlacedBatch { place, first_row, batch } = job;
+        let PlacedBatch { place, first_row, batch, footer } = job;
         let mut written = Written::default();
         let mut counts = Counts::new(self.steps);
         let mut scratch = Scratch::default();
         let mut number = *first_row;
         written.rows.reserve(batch.bytes() * 3);
         let keeps_all = self.writer.many == Many::All;
-        self.questions.answer(batch, self.answerer, keeps_all, |row, answer| {
+        let asked = (batch, *footer);
+        self.questions.answer(asked, self.answerer, keeps_all, |row, answer| {
             let status = &answer.resolution.status;
-            counts.add(&answer.resolution);
+            counts.add(answer);
             counts.check_utf_8(number, row.content());
             for line in 0..self.writer.lines(answer) {
                 let (numbered, answer) = ((number, row), (answer, line));
@@ -183,6 +192,9 @@ impl<A: Answerer> Work<'_, A> {
                 }
             }
             number += 1;
+            if answer.left_out.is_some() {
+                return Ok(());
+            }
             let own = match status {
                 Status::Resolved(_) => return Ok(()),
                 Status::Ambiguous(_) => &mut written.ambiguous,
@@ -235,27 +247,82 @@ struct Reader {
 
 impl Reader {
     fn run(self, rest: Rest) {
-        let Rest { mut first, mut table, check } = rest;
-        let mut first_row = 1;
-        for place in 0.. {
-            let batch = match first.pop_front() {
-                Some(batch) => batch,
-                None => {
-                    let mut batch = Batch::default();
-                    let read = table.read(&mut batch).map_err(anyhow::Error::from);
-                    match read.and_then(|is_more| check(&table).map(|()| is_more)) {
-                        Ok(true) => batch,
-                        Ok(false) => return,
-                        Err(error) => return drop(self.done.send(Err(error))),
-                    }
-                }
-            };
-            let rows = batch.rows() as u64;
-            let is_wanted = self.permits.send(()).is_ok();
-            if !is_wanted || self.jobs.send(PlacedBatch { place, first_row, batch }).is_err() {
-                return;
+        if let Err(error) = self.read(rest) {
+            // When nobody receives, the receiver reports its own error.
+            self.done.send(Err(error)).ok();
+        }
+    }
+
+    fn read(&self, rest: Rest) -> anyhow::Result<()> {
+        let rule = rest.footer.clone();
+        let mut batches = Batches(rest);
+        let mut next = batches.next()?;
+        let (mut first_row, mut place) = (1, 0);
+        while let Some(batch) = next.take() {
+            let mut held = vec![batch];
+            let mut footer = rule.as_ref().and_then(|rule| rule.start_in(&held[0]));
+            // Whether rows are the last ones shows only when no other rows follow but notes. No
+            // other rows wait for that.
+            let is_ahead = footer.is_some();
+            if let Some(rule) = rule.as_ref().filter(|_| is_ahead) {
+                next = batches.next_after(&mut held, rule)?;
+                footer = footer.filter(|_| next.is_none());
             }
-            first_row += rows;
+            for batch in held {
+                let rows = batch.rows() as u64;
+                let is_wanted = self.permits.send(()).is_ok();
+                let job = PlacedBatch { place, first_row, batch, footer };
+                if !is_wanted || self.jobs.send(job).is_err() {
+                    return Ok(());
+                }
+                first_row += rows;
+                place += 1;
+                // The next batch is below the total.
+                footer = footer.map(|_| 0);
+            }
+            if !is_ahead {
+                next = batches.next()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The batches of a table, those that were already read first.
+struct Batches(Rest);
+
+impl Batches {
+    /// The next batch after those that are held. The batches that a footer may contain are held
+    /// too, up to [`HELD_MAX`].
+    fn next_after(
+        &mut self,
+        held: &mut Vec<Batch>,
+        rule: &FooterRule,
+    ) -> anyhow::Result<Option<Batch>> {
+        loop {
+            match self.next()? {
+                Some(batch) if held.len() < HELD_MAX && rule.may_contain(&batch) => {
+                    held.push(batch);
+                }
+                next => return Ok(next),
+            }
+        }
+    }
+
+    /// The next batch with rows; `None` at the end of the table.
+    fn next(&mut self) -> anyhow::Result<Option<Batch>> {
+        let Rest { first, table, check, .. } = &mut self.0;
+        loop {
+            let mut batch = first.pop_front();
+            if batch.is_none() {
+                let mut read = Batch::default();
+                let is_more = table.read(&mut read)?;
+                check(table)?;
+                batch = is_more.then_some(read);
+            }
+            if batch.as_ref().is_none_or(|batch| batch.rows() > 0) {
+                return Ok(batch);
+            }
         }
     }
 }

@@ -2,13 +2,17 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, check_required};
+use figdex_index::{
+    IdType, Known, Property, Question, Resolution, Status, Vocabulary, candidates_of,
+    check_required, joined, trimmed,
+};
 use figdex_ingest::table::{Batch, RawCell, RowBytes};
 use figdex_io::is_hidden;
 
 use super::advice::Undecided;
 use super::answerer::{Answer, Answerer, Asked, AskedAs, Narrowing};
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
+use super::left_out::{FooterRule, LeftOut, is_blank, is_heading};
 
 /// The columns with identifiers, the conditions on the rows that they find, and the first ambiguous
 /// identifiers.
@@ -18,6 +22,8 @@ pub(super) struct Questions {
     pub(super) narrowing: Narrowing,
     /// The first ambiguous identifiers.
     pub(super) undecided: Undecided,
+    /// Whether names that are not resolved have candidates.
+    pub(super) names_as_candidates: bool,
 }
 
 /// The reason why a row has no question.
@@ -33,12 +39,13 @@ const ROWS_ASKED_WITH_ALL: usize = 64;
 
 impl Questions {
     /// Passes the outcome of each row of a batch to `each`, in order. Rows are answered in groups.
+    /// `footer` is the place of the first row of the footer.
     ///
     /// # Errors
     /// When the answerer cannot answer, or `each` fails.
     pub(super) fn answer<A: Answerer>(
         &self,
-        batch: &Batch,
+        (batch, footer): (&Batch, Option<usize>),
         answerer: &A,
         keeps_all: bool,
         mut each: impl FnMut(RowBytes<'_>, &Answer<A::Row>) -> anyhow::Result<()>,
@@ -48,13 +55,14 @@ impl Questions {
         let mut places = Vec::with_capacity(step);
         for first in (0..batch.rows()).step_by(step) {
             let rows = first..batch.rows().min(first + step);
-            let mut answers: Vec<Option<Answer<A::Row>>> = rows.clone().map(|_| None).collect();
+            let answer_of = |place| self.left_out((batch, footer), place).map(Answer::left_out);
+            let mut answers: Vec<Option<Answer<A::Row>>> = rows.clone().map(answer_of).collect();
             for identifier in &self.columns.identifiers {
                 asked.clear();
                 places.clear();
                 for place in rows.clone() {
                     let answer = &mut answers[place - first];
-                    if answer.as_ref().is_some_and(|answer| is_found(&answer.resolution)) {
+                    if answer.as_ref().is_some_and(is_done) {
                         continue;
                     }
                     match self.question(batch.row(place), *identifier, answerer.vocabulary()) {
@@ -72,9 +80,60 @@ impl Questions {
                     prefer(&mut answers[*place], found);
                 }
             }
+            if self.names_as_candidates {
+                self.add_candidates((batch, first), answerer, &mut answers)?;
+            }
             for (place, answer) in rows.zip(answers) {
-                let answer = answer.unwrap_or_else(|| invalid("it is blank".to_owned()));
+                let answer = answer.unwrap_or_else(|| Answer::left_out(LeftOut::Blank));
                 each(batch.row(place), &answer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The reason why a row is not asked, if that shows before its identifiers are read.
+    fn left_out(&self, (batch, footer): (&Batch, Option<usize>), place: usize) -> Option<LeftOut> {
+        let row = batch.row(place);
+        if is_blank(row) {
+            return Some(LeftOut::Blank);
+        }
+        match footer.is_some_and(|footer| footer <= place) {
+            true if FooterRule::of(&self.columns).is_total(row) => Some(LeftOut::Total),
+            true => Some(LeftOut::BelowTotal),
+            false => is_heading(row, &self.columns).then_some(LeftOut::Heading),
+        }
+    }
+
+    /// Adds the candidates of the names among some rows that are not resolved. `first` is the place
+    /// of the first of these rows in the batch.
+    fn add_candidates<A: Answerer>(
+        &self,
+        (batch, first): (&Batch, usize),
+        answerer: &A,
+        answers: &mut [Option<Answer<A::Row>>],
+    ) -> anyhow::Result<()> {
+        let vocabulary = answerer.vocabulary();
+        let (mut asked, mut places) = (Vec::new(), Vec::new());
+        let is_free = |identifier: &&Identifier| identifier.reading == Reading::Each;
+        for (place, answer) in answers.iter().enumerate() {
+            let Some(answer) = answer.as_ref().filter(|answer| answer.left_out.is_none()) else {
+                continue;
+            };
+            let row = batch.row(first + place);
+            for identifier in self.columns.identifiers.iter().filter(is_free) {
+                let Ok(question) = self.question(row, *identifier, vocabulary) else { continue };
+                let text = Question::text(&question.text, vocabulary, None);
+                if candidates_of(&text, &answer.resolution).is_some() {
+                    asked.push(question);
+                    places.push(place);
+                    break;
+                }
+            }
+        }
+        let named = answerer.candidates(&asked)?;
+        for (place, named) in places.into_iter().zip(named) {
+            if let Some(answer) = &mut answers[place] {
+                answer.candidates = named.candidates;
             }
         }
         Ok(())
@@ -124,7 +183,12 @@ impl Questions {
         }
         let text = match integer_in(cell) {
             Some(decimal) => padded(decimal, reading),
-            None => Cow::Borrowed(text),
+            // Characters around an identifier and blanks in it do not count, whatever its type
+            // (contract 17.2).
+            None => match reading {
+                AskedAs::Given(id_type) => joined(text, id_type).map_or(trimmed(text), Cow::Owned),
+                AskedAs::Text | AskedAs::OfColumn(_) => trimmed(text),
+            },
         };
         Ok(Asked { text, reading, narrowing })
     }
@@ -197,15 +261,12 @@ fn prefer<R>(kept: &mut Option<Answer<R>>, answer: Answer<R>) {
     }
 }
 
-fn is_found(resolution: &Resolution) -> bool {
-    matches!(resolution.status, Status::Resolved(_) | Status::Ambiguous(_))
+/// Whether a row needs no other column: something was found, or the row is left out.
+fn is_done<R>(answer: &Answer<R>) -> bool {
+    answer.left_out.is_some()
+        || matches!(answer.resolution.status, Status::Resolved(_) | Status::Ambiguous(_))
 }
 
 fn invalid<R>(reason: String) -> Answer<R> {
-    let status = Status::Invalid(reason);
-    let (id_types, hits, rows) = Default::default();
-    Answer {
-        resolution: Resolution { status, id_types, hits, correction: None, is_beyond_rows: false },
-        rows,
-    }
+    Answer::new(Resolution::new(Status::Invalid(reason), Vec::new(), Vec::new()), Vec::new())
 }

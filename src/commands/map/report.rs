@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use figdex_index::{By, Resolution, Status};
+use figdex_index::{By, Status};
 use figdex_io::grouped;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
-use super::answerer::has_several_readings;
+use super::answerer::{Answer, has_several_readings};
 use super::columns::FoundColumn;
 use crate::config::map::Percent;
 
@@ -23,6 +23,12 @@ pub(super) struct Counts {
     with_several_readings: u64,
     unknown: u64,
     invalid: u64,
+    /// The number of rows of the footer. They are rows of the file, but not of the list.
+    footers: u64,
+    /// The number of other rows of the file that are not in the list.
+    without_identifier: u64,
+    /// The number of ambiguous rows that are written like a name.
+    name_like: u64,
     /// The number of rows that are not UTF-8. `first_not_utf_8` is the row number of the first one.
     not_utf_8: u64,
     first_not_utf_8: Option<u64>,
@@ -33,13 +39,22 @@ impl Counts {
         Self { by_step: vec![0; steps], ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, resolution: &Resolution) {
+    pub(super) fn add<R>(&mut self, answer: &Answer<R>) {
+        if let Some(left_out) = answer.left_out {
+            match left_out.is_footer() {
+                true => self.footers += 1,
+                false => self.without_identifier += 1,
+            }
+            return;
+        }
+        let resolution = &answer.resolution;
         match &resolution.status {
             Status::Resolved(By::Only) => self.only += 1,
             Status::Resolved(By::Step(step)) => self.by_step[*step] += 1,
             Status::Ambiguous(_) => {
                 self.ambiguous += 1;
                 self.with_several_readings += u64::from(has_several_readings(resolution));
+                self.name_like += u64::from(resolution.is_name_like);
             }
             Status::Unknown => self.unknown += 1,
             Status::Invalid(_) => self.invalid += 1,
@@ -76,6 +91,9 @@ impl Counts {
         self.with_several_readings += other.with_several_readings;
         self.unknown += other.unknown;
         self.invalid += other.invalid;
+        self.footers += other.footers;
+        self.without_identifier += other.without_identifier;
+        self.name_like += other.name_like;
         self.not_utf_8 += other.not_utf_8;
         self.first_not_utf_8 = self.first_not_utf_8.or(other.first_not_utf_8);
     }
@@ -92,20 +110,44 @@ impl Counts {
         self.with_several_readings
     }
 
+    pub(super) fn name_like(&self) -> u64 {
+        self.name_like
+    }
+
+    /// Whether all rows are unknown, and there are at least `rows_min`.
+    pub(super) fn is_none_known(&self, rows_min: u64) -> bool {
+        self.unknown >= rows_min && self.unknown == self.rows()
+    }
+
+    /// The number of rows of the list: of the rows that were asked.
     pub(super) fn rows(&self) -> u64 {
         self.resolved() + self.ambiguous + self.unknown + self.invalid
     }
 
     /// The sum for people.
     pub(super) fn line(&self) -> String {
-        format!(
+        let mut line = format!(
             "{} rows = {} resolved + {} ambiguous + {} unknown + {} invalid",
             grouped(self.rows()),
             grouped(self.resolved()),
             grouped(self.ambiguous),
             grouped(self.unknown),
             grouped(self.invalid)
-        )
+        );
+        let footer = match self.footers {
+            0 => None,
+            1 => Some("a footer".to_owned()),
+            rows => Some(format!("a footer of {} rows", grouped(rows))),
+        };
+        let without = match self.without_identifier {
+            0 => None,
+            1 => Some("a row without an identifier".to_owned()),
+            rows => Some(format!("{} rows without an identifier", grouped(rows))),
+        };
+        for words in [footer, without].into_iter().flatten() {
+            line.push_str(&format!(", and {words}"));
+        }
+        line
     }
 
     /// The message when too few rows are resolved.
@@ -131,6 +173,8 @@ pub(super) struct Report<'a> {
     ambiguous: u64,
     unknown: u64,
     invalid: u64,
+    footers: u64,
+    without_identifier: u64,
     by_step: Steps<'a>,
     columns: Vec<ReportColumn<'a>>,
     generation: Option<u64>,
@@ -179,6 +223,8 @@ impl<'a> Report<'a> {
             ambiguous: counts.ambiguous,
             unknown: counts.unknown,
             invalid: counts.invalid,
+            footers: counts.footers,
+            without_identifier: counts.without_identifier,
             by_step: Steps(by_step),
             columns: columns.collect(),
             generation,

@@ -41,6 +41,10 @@ pub(super) struct RowWriter {
     pub(super) fields: Vec<Field>,
     pub(super) many: Many,
     pub(super) guards_formulas: bool,
+    /// Whether there is a column for the candidates of names.
+    pub(super) has_candidates: bool,
+    /// Whether there is a column of the types as which identifiers were read.
+    pub(super) has_type: bool,
     /// The steps of the policy.
     pub(super) policy: Policy,
     /// The line end for a row that has none.
@@ -55,7 +59,8 @@ pub(super) struct Scratch(Vec<u8>);
 
 impl RowWriter {
     /// Writes the heading: the names of the table's columns, and the added names. Copied text keeps
-    /// its byte order mark. Nothing is written for JSON lines, or for an empty table to copy.
+    /// its byte order mark and the rows above its heading. Nothing is written for JSON lines, or for
+    /// an empty table to copy.
     pub(super) fn heading(&self, table: &Table, out: &mut Vec<u8>) {
         match self.layout {
             Layout::Objects | Layout::Members => return,
@@ -65,6 +70,11 @@ impl RowWriter {
                     return;
                 }
                 out.extend_from_slice(table.byte_order_mark());
+                let titles = table.titles();
+                for row in (0..titles.rows()).map(|row| titles.row(row)) {
+                    self.own_delimited(row, delimiter, out);
+                    out.extend_from_slice(row.line_end());
+                }
                 match self.columns.has_heading {
                     true => self.own_delimited(table.heading().row(0), delimiter, out),
                     false => out.extend_from_slice(self.columns.names[0].as_bytes()),
@@ -134,14 +144,28 @@ impl RowWriter {
         if self.many == Many::All {
             self.number(next(), number, out);
         }
-        self.text(next(), status.name(), out);
-        self.number(next(), status.matches() as u64, out);
-        self.text(next(), &self.reason(answer), out);
+        if let Some(left_out) = answer.left_out {
+            self.field(next(), None, out);
+            self.field(next(), None, out);
+            self.text(next(), left_out.reason(), out);
+        } else {
+            self.text(next(), status.name(), out);
+            self.number(next(), status.matches() as u64, out);
+            self.text(next(), &self.reason(answer), out);
+        }
+        if self.has_type {
+            let types = answer.resolution.id_types.iter().map(|id_type| id_type.name());
+            let types = types.collect::<Vec<_>>().join("|");
+            self.text(next(), &types, out);
+        }
         let found = self.shown_rows(answer).get(line);
         for field in &self.fields {
             scratch.0.clear();
             let is_there = found.is_some_and(|row| answerer.field(row, *field, &mut scratch.0));
             self.field(next(), is_there.then_some(&scratch.0), out);
+        }
+        if self.has_candidates {
+            self.text(next(), &answer.candidates.join("|"), out);
         }
         self.end(row, line + 1 == self.lines(answer), out);
     }

@@ -90,7 +90,7 @@ fn jobs(page: &mut Registry, metrics: &Metrics) {
 fn limits(page: &mut Registry, state: &State) {
     let refusals = state.limiter().map(|limiter| limiter.refusals()).unwrap_or_default();
     let refusals = refusals.into_iter().map(|(version, span, count)| {
-        let version = if span.is_of_address() { "" } else { Version::name(version) };
+        let version = if span.is_unversioned() { "" } else { Version::name(version) };
         ([("version", version), ("window", span.name())], count)
     });
     let help = "Number of requests refused with 429, by the window that was full";

@@ -50,7 +50,7 @@ const finder = startSuggest({
 history.scrollRestoration = "manual";
 addEventListener("scroll", () => {
   clearTimeout(scrolling);
-  scrolling = setTimeout(() => history.replaceState({ place: scrollY }, ""), 120);
+  scrolling = setTimeout(() => history.replaceState({ ...history.state, place: scrollY }, ""), 120);
 }, { passive: true });
 
 function show(route) {
@@ -91,6 +91,12 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   main.focus();
 });
 document.querySelector(".mark").addEventListener("click", () => { if (current().name === "home") finder.focus(); });
+// C copies the FIGI of an instrument's page, as it does that of a row of results.
+addEventListener("keydown", (event) => {
+  if (event.key !== "c" || event.ctrlKey || event.metaKey || event.altKey || document.body.dataset.view !== "instrument") return;
+  if (event.target.closest?.("input, textarea, select, [contenteditable]") || String(getSelection())) return;
+  document.querySelector(".facts .copyable, .instrument .copyable")?.click();
+});
 about(); // asked while the first view is drawn
 fill(main);
 startRouter(show);

@@ -2,14 +2,14 @@
 
 use std::io::Write as _;
 
-use figdex_index::{By, Field, FieldValue, Recognised, Resolution, RowSource, Status};
+use figdex_index::{By, Field, FieldValue, NAME_LIKE, Recognised, Resolution, RowSource, Status};
 
 use super::Form;
 use super::fields;
 use super::options::Options;
 use crate::http::pieces::Pieces;
 use crate::wire::cell::push_cell;
-use crate::wire::json::string;
+use crate::wire::json::{array, string};
 
 /// Writes the results of a list.
 pub(crate) struct Writer<'a, R> {
@@ -37,6 +37,9 @@ pub(crate) fn heading(
             for field in &options.fields {
                 out.push(b',');
                 out.extend_from_slice(field.name().as_bytes());
+            }
+            if options.has_candidates {
+                out.extend_from_slice(b",candidates");
             }
             out.push(b'\n');
         }
@@ -96,6 +99,9 @@ impl<R: RowSource> Writer<'_, R> {
             }
             Status::Ambiguous(matches) => {
                 let _ = write!(buffer, ",\"matches\":{matches}");
+                if resolution.is_name_like {
+                    let _ = write!(buffer, ",\"reason\":\"{NAME_LIKE}\"");
+                }
             }
             Status::Unknown => {}
             Status::Invalid(reason) => {
@@ -114,6 +120,15 @@ impl<R: RowSource> Writer<'_, R> {
             buffer.extend_from_slice(b",\"data\":");
             crate::wire::array_in_pieces(out, &resolution.hits, |out, hit| {
                 fields::write_row(&self.options.fields, out.last(), self.rows.row(*hit));
+            });
+        }
+        if !resolution.candidates.is_empty() {
+            out.last().extend_from_slice(b",\"candidates\":");
+            let has_figi = self.options.fields.contains(&Field::Figi);
+            let figi = (!has_figi).then_some(Field::Figi);
+            let fields: Vec<Field> = figi.into_iter().chain(self.options.fields.clone()).collect();
+            array(out.last(), &resolution.candidates, |out, hit| {
+                fields::write_row(&fields, out, self.rows.row(*hit));
             });
         }
         out.last().push(b'}');
@@ -141,6 +156,11 @@ impl<R: RowSource> Writer<'_, R> {
                 let value = |field: Field| self.rows.row(*hit?).value(field);
                 let text = value(*field).as_ref().map(FieldValue::to_string);
                 cell(buffer, place, text.as_deref().unwrap_or_default());
+            }
+            if self.options.has_candidates {
+                let figis = resolution.candidates.iter().map(|hit| self.rows.row(*hit).figi());
+                let figis: Vec<String> = figis.map(|figi| figi.to_string()).collect();
+                cell(buffer, head.len(), &figis.join("|"));
             }
             buffer.push(b'\n');
             out.begin_if_full();

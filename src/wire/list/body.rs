@@ -66,7 +66,7 @@ fn of_array<'a>(
     let each = |job| ListJob::of(job, options, context);
     let jobs = jobs(raw.get().as_bytes(), Version::V3, context.jobs_max, each);
     let jobs = jobs.map_err(|error| match error {
-        ApiError::PayloadTooLarge => ListError::TooManyJobs,
+        ApiError::PayloadTooLarge => options.too_many_jobs(),
         _ => "jobs must be an array of texts and mapping jobs.".into(),
     })?;
     Ok(jobs.into_iter().collect::<Result<Vec<_>, TakesMore>>()?)
@@ -82,7 +82,7 @@ pub(super) fn lines<'a>(
     let lines = body.split('\n').enumerate();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         if all.len() == context.jobs_max {
-            return Err(ListError::TooManyJobs);
+            return Err(options.too_many_jobs());
         }
         let job = job(line.trim(), Version::V3).map_err(|error| {
             let number = number + 1;
@@ -128,8 +128,16 @@ fn columns(
 struct Members;
 
 /// The names of the members that a list may have: those of the list, and those of its options.
-const MEMBERS: [&str; 7] =
-    ["jobs", "columns", "headings", "prefer", "fields", "many", "includeUnlistedEquities"];
+const MEMBERS: [&str; 8] = [
+    "jobs",
+    "columns",
+    "headings",
+    "prefer",
+    "fields",
+    "many",
+    "includeUnlistedEquities",
+    "candidates",
+];
 
 struct Read<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 

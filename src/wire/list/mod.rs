@@ -2,7 +2,7 @@
 //!
 //! | file | shape |
 //! |---|---|
-//! | `options` | `prefer`, `fields`, `many`, `includeUnlistedEquities`: members or parameters |
+//! | `options` | `prefer`, `fields`, `many`, …: members of a body or parameters |
 //! | `body` | JSON and NDJSON bodies |
 //! | `table` | CSV bodies |
 //! | `fields` | the members of a row that are asked for |
@@ -21,7 +21,7 @@ use figdex_index::{
 };
 
 pub(crate) use self::answer::{Writer, heading};
-pub(crate) use self::options::Options;
+pub(crate) use self::options::{Options, unknown_values};
 use super::Fault;
 use super::job::Job;
 use crate::callers::limits::units_of_body;
@@ -57,8 +57,8 @@ pub(crate) struct ListJob<'a> {
 pub(crate) enum ListError {
     /// The body or an option is wrong, for this reason.
     Invalid(Fault),
-    /// There are more jobs than allowed.
-    TooManyJobs,
+    /// There are more jobs than allowed. Fewer are allowed if candidates were asked for.
+    TooManyJobs { has_candidates: bool },
     /// Reading takes more work than the meter allows.
     TakesMore,
 }

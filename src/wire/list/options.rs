@@ -1,8 +1,8 @@
 //! The options of a list: parameters of the URL, or members of a JSON body (contract 17.5).
 
-use figdex_index::{Field, Filters, Policy, STEPS_MAX, Vocabulary};
+use figdex_index::{Field, Filters, Policy, Property, STEPS_MAX, Vocabulary};
 
-use super::fields;
+use super::{ListError, fields};
 use crate::wire::Fault;
 use crate::wire::json::{Raw, elements, text};
 
@@ -12,6 +12,11 @@ pub(crate) struct Options {
     pub(crate) fields: Vec<Field>,
     /// Whether the answer has all rows of an ambiguous identifier.
     pub(crate) is_many: bool,
+    /// Whether names that are not resolved have candidates (contract 17.15).
+    pub(crate) has_candidates: bool,
+    /// The values of the steps that are outside the sets of their properties, such as
+    /// `exchCode=XX`.
+    pub(crate) unknown_values: Vec<String>,
     pub(super) includes_unlisted: bool,
     filters: Option<Filters>,
     /// The names of the given options: each may be given in one place only.
@@ -24,6 +29,8 @@ impl Default for Options {
             policy: Policy::default(),
             fields: Field::of_every_row().to_vec(),
             is_many: false,
+            has_candidates: false,
+            unknown_values: Vec::new(),
             includes_unlisted: false,
             filters: None,
             given: Vec::new(),
@@ -32,6 +39,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The error of a list with more jobs than allowed.
+    pub(super) fn too_many_jobs(&self) -> ListError {
+        ListError::TooManyJobs { has_candidates: self.has_candidates }
+    }
+
     /// Reads the query of a URL.
     pub(super) fn of_parameters(query: &str, vocabulary: &Vocabulary) -> Result<Self, Fault> {
         let mut options = Self::default();
@@ -49,11 +61,11 @@ impl Options {
                 }
                 "includeUnlistedEquities" => {
                     options.give("includeUnlistedEquities")?;
-                    options.include(match &*value {
-                        "true" => true,
-                        "false" => false,
-                        _ => return Err("includeUnlistedEquities must be true or false.".into()),
-                    });
+                    options.include(truth("includeUnlistedEquities", &value)?);
+                }
+                "candidates" => {
+                    options.give("candidates")?;
+                    options.has_candidates = truth("candidates", &value)?;
                 }
                 _ => return Err(super::super::invalid_key(&name)),
             }
@@ -94,9 +106,11 @@ impl Options {
             }
             "includeUnlistedEquities" => {
                 self.give("includeUnlistedEquities")?;
-                let truth = serde_json::from_str(raw.get())
-                    .map_err(|_| "includeUnlistedEquities must be true or false.")?;
-                self.include(truth);
+                self.include(truth("includeUnlistedEquities", raw.get())?);
+            }
+            "candidates" => {
+                self.give("candidates")?;
+                self.has_candidates = truth("candidates", raw.get())?;
             }
             _ => return Ok(false),
         }
@@ -110,6 +124,9 @@ impl Options {
 
     fn prefer(&mut self, steps: &[String], vocabulary: &Vocabulary) -> Result<(), Fault> {
         self.policy = Policy::parse(steps, vocabulary).map_err(|error| format!("{error}."))?;
+        let unknown = unknown_values(steps, vocabulary);
+        self.unknown_values =
+            unknown.map(|(_, property, value)| format!("{}={value}", property.name())).collect();
         Ok(())
     }
 
@@ -126,6 +143,31 @@ impl Options {
         }
         self.given.push(name);
         Ok(())
+    }
+}
+
+/// The values of steps that are outside the sets of their properties, each with its step and its
+/// property (contract 17.10, 17.17).
+pub(crate) fn unknown_values<'s>(
+    steps: &'s [String],
+    vocabulary: &'s Vocabulary,
+) -> impl Iterator<Item = (&'s str, Property, &'s str)> {
+    let named = steps.iter().filter_map(|step| {
+        let (name, values) = step.split_once('=')?;
+        Some((&**step, Property::from_name(name.trim())?, values))
+    });
+    let values = named.flat_map(|(step, property, values)| {
+        values.split('|').map(move |value| (step, property, value.trim()))
+    });
+    values.filter(|(_, property, value)| vocabulary.admit(*property, value).is_none())
+}
+
+/// A boolean, as JSON and URLs write it.
+fn truth(name: &str, text: &str) -> Result<bool, Fault> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("{name} must be true or false.").into()),
     }
 }
 

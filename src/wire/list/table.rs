@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use figdex_index::{
-    Attribute, COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Question, TakesMore, type_of_heading,
+    Attribute, COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Question, TakesMore, trimmed,
+    type_of_heading,
 };
 use serde_json::{Map, Value};
 
@@ -116,7 +117,7 @@ fn of_one_column<'a>(
     let mut column = Column::default();
     for row in rows {
         if texts.len() == context.jobs_max {
-            return Err(ListError::TooManyJobs);
+            return Err(options.too_many_jobs());
         }
         let row = row?;
         context.meter.charge(ROW_UNITS)?;
@@ -150,7 +151,7 @@ fn of_columns<'a>(
     let mut jobs = Vec::new();
     for row in rows {
         if jobs.len() == context.jobs_max {
-            return Err(ListError::TooManyJobs);
+            return Err(options.too_many_jobs());
         }
         let row = row?;
         context.meter.charge(ROW_UNITS)?;
@@ -202,11 +203,14 @@ fn of_members(
     Ok(ListJob { input, question })
 }
 
-/// A cell as the value of a member. Intervals and booleans are read as JSON, if they are valid;
-/// anything else is a text.
+/// A cell as the value of a member. Quotation marks and the like around an identifier do not count.
+/// Intervals and booleans are read as JSON, if they are valid; anything else is a text.
 fn member(name: &str, cell: &str) -> Value {
     let is_json = name == "includeUnlistedEquities"
         || Attribute::compared().any(|attribute| attribute.name() == name);
+    if matches!(name, "idValue" | "text") {
+        return Value::String(trimmed(cell).into_owned());
+    }
     let text = cell.trim();
     let json = is_json.then(|| serde_json::from_str(text).ok()).flatten();
     json.unwrap_or_else(|| Value::String(text.to_owned()))
@@ -356,8 +360,8 @@ mod tests {
         assert!(table(&blank, &Meter::of(INLINE_UNITS_MAX)).is_ok());
     }
 
-    /// A heading of 60,000 characters is not read again with each row. The fault of the rows names it
-    /// as that of a shorter one is named.
+    /// A heading of 60,000 characters is not read again with each row. The fault of the rows names
+    /// it as that of a shorter one is named.
     #[test]
     fn a_long_heading_is_cut() {
         let work = |chars: usize, rows: usize| {

@@ -139,7 +139,8 @@ fn each_chapter_has_an_example_that_is_true() {
         assert!(examples.iter().any(|example| example.chapter == chapter), "{chapter}: none");
     }
     let cors = Cors::new(vec!["https://app.example".parse().unwrap()]).unwrap();
-    let settings = Settings { cors, rates: Some(Rates::default()), ..Settings::default() };
+    let rates = Some(Rates::default());
+    let settings = Settings { cors, rates, changes: true, ..Settings::default() };
     let server = Server::of_sample().with_settings(settings);
     for (number, example) in examples.iter().enumerate() {
         let headers: Vec<(&str, &str)> =

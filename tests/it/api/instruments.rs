@@ -59,7 +59,7 @@ fn the_whole_answer() {
     );
     let instrument = r#""micCode":null,"currency":null,"stateCode":null,"optionType":"Call","strike":155.5,"contractSize":100.0,"coupon":null,"expiration":"2025-01-17","maturity":null,"listed":null,"identifiers":{"BASE_TICKER":["AAA 1 C155"]}}"#;
     let family = format!(
-        r#"{{"shareClassFIGI":null,"composites":[{{"compositeFIGI":"{own}","composite":{row}"micCode":null}},"venues":[]}}],"truncated":false}}"#
+        r#"{{"shareClassFIGI":null,"composites":[{{"compositeFIGI":"{own}","composite":{row}"micCode":null}},"venues":[]}}],"bestListing":"{own}","truncated":false}}"#
     );
     assert_eq!(
         answer.body,

@@ -149,7 +149,7 @@ fn keys_added_at_the_same_time() {
             let file = &file;
             scope.spawn(move || {
                 let output = keys(&["add", &format!("key {number}")], &[("FIGDEX_KEYS", file)]);
-                assert!(output.status.success());
+                assert!(output.status.success(), "{}", text(&output.stderr));
             });
         }
     });

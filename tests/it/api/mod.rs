@@ -2,12 +2,14 @@
 //! clauses that it holds.
 
 mod about;
+mod changes;
 mod cors;
 mod deviations;
 mod encoding;
 mod errors;
 mod examples;
 mod facets;
+mod find;
 mod health;
 mod identifiers;
 mod instruments;
@@ -15,6 +17,7 @@ mod keys;
 mod limits;
 mod mapping;
 mod metrics;
+mod names;
 mod order;
 mod page;
 mod paging;

@@ -65,7 +65,7 @@ fn the_suggested_securities() {
     let server = server();
     for (query, expected) in [
         ("?query=app", &[1, 14, 3][..]),
-        ("?query=a", &[12, 1, 14]),
+        ("?query=a", &[1, 12, 14]),
         ("?query=berk", &[5]),
         ("?query=hath+berkshire", &[5]),
         ("?query=hathaway+berk", &[5]),
@@ -157,6 +157,12 @@ fn tickers_as_lists_have_them() {
         ("?query=aapl+uw+equity", &[2]),
         ("?query=AAPL:UW", &[2]),
         ("?query=DBK+GR+Equity", &[6]),
+        ("?query=NASDAQ:AAPL", &[2]),
+        ("?query=nyse:+t", &[12]),
+        ("?query=ETR:DBK", &[6]),
+        ("?query=isin+us0378331005", &[1]),
+        ("?query=CUSIP:+037833100", &[1]),
+        ("?query=wkn+514000", &[6]),
         ("?query=BRK-B", &[5]),
         ("?query=BRK.B+US+Equity", &[5]),
         ("?query=AAPL+UW+Equity&exchCode=US", &[]),
@@ -180,11 +186,13 @@ fn tickers_as_lists_have_them() {
 #[test]
 fn a_wrong_check_digit() {
     let server = server();
-    let body = get(&server, "?query=+us0378331004").body;
-    assert_eq!(
-        body,
-        r#"{"data":[],"finding":"ID_ISIN: the check digit should be 5","correction":"US0378331005"}"#
-    );
+    for query in ["?query=+us0378331004", "?query=%22US0378331004%22", "?query=%27US0378331004"] {
+        assert_eq!(
+            get(&server, query).body,
+            r#"{"data":[],"finding":"ID_ISIN: the check digit should be 5","correction":"US0378331005"}"#,
+            "{query}"
+        );
+    }
     for query in ["?query=US0378331005", "?query=apple", "?query=AAPL", "?query=037833"] {
         let found = suggest(&server, query);
         assert!(found.get("finding").is_none() && found.get("correction").is_none(), "{query}");

@@ -108,6 +108,21 @@ fn the_composite_of_the_home_market() {
     resolved(&resolve(&server, one, &steps), 12, "only");
 }
 
+/// contract 17.10: `home` keeps the composite in the country of the ISIN that was asked for, or of
+/// the row's ISIN. A country of holding companies names no home.
+#[test]
+fn the_step_home() {
+    let server = server();
+    resolved(&resolve(&server, "US3696043013", &["home"]), 5, "home");
+    resolved(&resolve(&server, "AAPL", &["home"]), 10, "home");
+    let share_class = json!({"idType": "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", "idValue": figi(105)});
+    resolved(&resolve(&server, share_class, &["home"]), 10, "home");
+    ambiguous(&resolve(&server, "IE00BK5BQT80", &["home"]), &[1, 2, 3, 4]);
+    resolved(&resolve(&server, "IE00BK5BQT80", &["home", "exchCode=IM"]), 4, "exchCode=IM");
+    // Two securities of one ticker, both at home in their countries.
+    ambiguous(&resolve(&server, "TXT", &["home"]), &[8, 9]);
+}
+
 /// Export-To-Ghostfolio, issue 174: the ticker of a share in Warsaw became that of another company
 /// in New York.
 #[test]

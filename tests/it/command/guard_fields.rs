@@ -50,9 +50,12 @@ fn two_values(name: &str) -> [String; 2] {
             Sort::Number | Sort::Importance => two("1", "2"),
             Sort::Date => two("2035-01-01", "1999-01-01"),
             Sort::Flag => two("true", "false"),
+            Sort::Names => ["ONE", "TWO"].map(|name| {
+                format!("\"[{{\"\"name\"\":\"\"{name}\"\",\"\"kind\"\":\"\"brand\"\"}}]\"")
+            }),
         },
         Column::Property(Property::OptionType) => two("Put", "Call"),
-        Column::Figi | Column::Property(_) => two("ONE", "TWO"),
+        Column::Figi | Column::Property(_) | Column::Name(_) => two("ONE", "TWO"),
         Column::Identifier(id_type) => match id_type {
             IdType::Isin => two("US4592001014", "US0378331005"),
             IdType::Sedol => two("2005973", "2046251"),
@@ -112,7 +115,7 @@ fn refused(built: figdex_ingest::Result<Report>, index: &Path, what: &str) -> St
 }
 
 /// A wrong value of any field in all rows is refused with the number and the flag. Only the
-/// importance may change in every row: it follows from market data.
+/// importance, which follows from market data, and other names may change in every row.
 #[test]
 fn a_wrong_value_of_any_field_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -122,7 +125,7 @@ fn a_wrong_value_of_any_field_is_refused() {
         let rows = |value: &str| dump(0..ROWS, name, |_| value.to_owned());
         build(rows(&right), &index, GuardLimits::default()).unwrap();
         let built = build(rows(&wrong), &index, limits());
-        if name == "importance" {
+        if name == "importance" || name == "names" {
             let Comparison { changed, changed_columns, .. } = built.unwrap().comparison.unwrap();
             assert_eq!((changed, changed_columns), (0, vec![]));
             continue;
@@ -138,7 +141,8 @@ fn a_wrong_value_of_any_field_is_refused() {
 #[test]
 fn a_lost_column_of_any_field_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    for name in stored().into_iter().filter(|name| *name != "marketSector") {
+    let others = ["names", "marketSector"];
+    for name in stored().into_iter().filter(|name| !others.contains(name)) {
         let index = folder.path().join(name);
         let [value, _] = two_values(name);
         let rows = |value: &str| dump(0..ROWS, name, |_| value.to_owned());
@@ -214,11 +218,11 @@ fn half_of_the_rows_gone_in_another_way() {
     assert!(refusal.contains(expected), "{refusal}");
 }
 
-/// A dump that loses importances or aliases is warned of without any limit.
+/// A dump that loses importances, aliases or other names is warned of without any limit.
 #[test]
 fn lost_importances_and_aliases_are_warned_of() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["importance", "alias"] {
+    for name in ["importance", "alias", "names"] {
         let index = folder.path().join(name);
         let [value, _] = two_values(name);
         let whole = dump(0..ROWS, name, |_| value.clone());

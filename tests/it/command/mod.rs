@@ -3,6 +3,7 @@
 
 mod as_root;
 mod build;
+mod changes;
 mod crash;
 mod ending;
 mod examples;
@@ -15,5 +16,6 @@ mod inputs;
 mod interrupt;
 mod map;
 mod operate;
+mod other_names;
 mod outputs;
 mod passwords;

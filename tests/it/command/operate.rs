@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use figdex_index::{Catalogue, Error, IdValue};
+use figdex_index::{Catalogue, Date, Error, IdValue};
 use figdex_io::Layout;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
@@ -118,8 +118,9 @@ fn inspecting() {
     }
     let (code, printed, _) = ingest(desk.path(), &["inspect", "index"]);
     assert_eq!(code, 0);
+    let today = Date::today();
     for line in [
-        "index: 4 instruments, built at ",
+        &*format!("index: 4 instruments of {today}, built at "),
         "              1   25.00 %  Equity\n              3   75.00 %  without a value\n",
         "              2   50.00 %  listed\n",
         "in one part; ",

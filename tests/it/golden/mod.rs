@@ -5,6 +5,7 @@ mod lists;
 mod plans;
 mod recorded;
 mod relevance;
+mod unmoved;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -120,6 +120,13 @@ impl Server {
         Self { service, observer, report, folder, cluster }
     }
 
+    /// A server with a state whose index the test keeps. `report` is that of a build of it.
+    pub(crate) fn over(state: &Arc<State>, report: Report) -> Self {
+        let (service, observer) = (service(state.clone()), state.observer());
+        let folder = tempfile::tempdir().unwrap();
+        Self { service, observer, report, folder, cluster: None }
+    }
+
     /// Whether it is served from a cluster.
     pub(crate) fn is_in_cluster(&self) -> bool {
         self.cluster.is_some()

@@ -15,12 +15,15 @@ from playwright.sync_api import sync_playwright
 
 import access
 import family
+import files
 import finding
+import holdings
 import hostile
 import mapping
 import pictures
 import reading
 import results
+import saved
 import terms
 from tab import ARGUMENTS, CHROMIUM
 
@@ -34,6 +37,7 @@ CHECKS = [
     finding.filters,
     finding.pages,
     finding.search_troubles,
+    finding.retried,
     results.folded,
     results.reads_on,
     results.facets,
@@ -42,8 +46,14 @@ CHECKS = [
     results.lines_of_one,
     results.all_listings,
     results.taken,
+    saved.whole,
+    saved.refused,
+    saved.sorting,
+    saved.isins,
+    saved.back,
+    saved.copies,
     terms.meant,
-    terms.meant_as_terms,
+    terms.read_as_filters,
     terms.terms,
     terms.two_lines,
     terms.wide,
@@ -69,6 +79,29 @@ CHECKS = [
     mapping.guarded,
     mapping.stated_bounds,
     mapping.true_estimate,
+    files.shared_cases,
+    files.long_japanese,
+    files.brokers,
+    files.boxes,
+    files.kept,
+    files.again,
+    files.currency_column,
+    files.same_security,
+    files.candidates,
+    files.names_at_once,
+    files.phone,
+    files.warned,
+    holdings.typed_columns,
+    holdings.home_first,
+    holdings.wide_facets,
+    holdings.own_names,
+    holdings.account_numbers,
+    holdings.row_numbers,
+    holdings.signed_numbers,
+    holdings.whole_suggestions,
+    holdings.other_names,
+    holdings.first_rows,
+    holdings.one_sort_block,
     reading.reference,
     reading.narrow,
     reading.theme,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from playwright.sync_api import Error, expect
 
@@ -226,30 +226,60 @@ def pages(browser, options):
     page.close()
 
 
+def retried(browser, options):
+    """After a limit or a lost connection, the view is the same as without one: its reading, counts and total."""
+    for query in ("apple xetra", "AAPL calls 2099 155"):
+        seen = []
+        for trouble in (None, "limit", "away"):
+            page = Page(browser, options.base)
+            page.allowed = 1
+            tab = page.tab
+            if trouble == "limit":
+                tab.route("**/find?*", lambda route: route.fulfill(status=429, headers={"retry-after": "1"}, body="Rate limit reached."), times=1)
+            if trouble == "away":
+                tab.route("**/find?*", lambda route: route.abort(), times=1)
+            page.go(f"#/search?query={quote(query)}", ".notice" if trouble else ".rows tbody tr")
+            typed = tab.locator("[data-field=strike-from]")
+            if trouble == "limit":
+                typed.fill("1")
+            if trouble == "away":
+                tab.get_by_role("button", name="Try again").click()
+            expect(tab.locator(".chip.read").first).to_be_visible()
+            expect(tab.locator(".status")).to_contain_text(re.compile(r"^\d+ instruments? "))
+            expect(tab.locator("[data-field^='level '] .f-count").first).to_have_text(re.compile(r"\d") if not seen else seen[0][2][0])
+            if trouble == "limit":
+                # The page has tried again by itself, and keeps what is being typed.
+                expect(typed).to_have_value("1")
+                expect(typed).to_be_focused()
+            seen.append((tab.locator(".status").inner_text(), tab.locator(".chip, .left-out").all_inner_texts(), tab.locator("[data-field^='level '] .f-count").all_inner_texts()))
+            page.close()
+        assert seen[0] == seen[1] == seen[2] and seen[0][1], seen
+
+
 def search_troubles(browser, options):
     """After a limit the page counts down and goes on; a server that cannot be reached is reported."""
     page = Page(browser, options.base)
     page.allowed = 1
     tab = page.go("", "#title")
     answers = [dict(status=429, headers={"retry-after": "2", "ratelimit-limit": "5", "ratelimit-policy": "5;w=60"}, body="Rate limit reached.")]
-    tab.route("**/v3/search", lambda route: route.fulfill(**answers.pop()) if answers else route.continue_())
+    tab.route("**/find?*", lambda route: route.fulfill(**answers.pop()) if answers else route.continue_())
     page.go("#/search?query=ibm", ".notice")
     expect(tab.locator(".notice")).to_contain_text("5 requests in 60 s")
     expect(tab.locator(".notice")).to_contain_text(re.compile(r"in [12] s"))
     tab.wait_for_selector(".rows tbody tr")
-    tab.unroute("**/v3/search")
-    tab.route("**/v3/search", lambda route: route.abort())
+    tab.unroute("**/find?*")
+    tab.route("**/find?*", lambda route: route.abort())
     page.go("#/search?query=apple", ".notice")
     expect(tab.locator(".notice")).to_contain_text("cannot be reached")
-    tab.unroute("**/v3/search")
+    tab.unroute("**/find?*")
     # Without counts, none are shown: those of the last question do not stay.
     tab.route("**/facets?*", lambda route: route.abort())
     page.go("#/search?query=microsoft", ".rows tbody tr")
     expect(tab.locator(".facet-value")).to_have_count(0)
     tab.unroute("**/facets?*")
-    tab.route("**/v3/search", lambda route: route.abort())
+    tab.route("**/find?*", lambda route: route.abort())
     page.go("#/search?query=corp", ".notice")
-    tab.unroute("**/v3/search")
+    tab.unroute("**/find?*")
     tab.get_by_role("button", name="Try again").click()
     tab.wait_for_selector(".rows tbody tr")
     page.close()

@@ -111,8 +111,8 @@ def real_limits(browser, options):
     page = Page(browser, options.limited)
     page.allowed = 1
     tab = page.tab
-    for word in ["one", "two", "three", "four", "five", "six"]:
-        page.go(f"#/search?query={word}", ".empty, .rows, .notice")
+    for sector in ["Equity", "Corp", "Govt", "Index", "Curncy", "Comdty"]:
+        page.go(f"#/search?marketSecDes={sector}", ".empty, .rows, .notice")
     notice = tab.locator(".notice.limit")
     expect(notice).to_contain_text("request limit is reached (5 requests in 60 s)")
     expect(notice).to_contain_text(re.compile(r"tries again in (\d\d?|1 min)"))

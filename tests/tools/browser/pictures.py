@@ -1,7 +1,10 @@
-"""Screenshots of every view, for people to look at."""
+"""Screenshots of every view and of five brokers' files, for people to look at."""
 
 import os
 
+from brokers import FILES
+from files import choose
+from mapping import run
 from tab import VIEWS, Page, view
 
 NAMES = ["start", "search", "results", "filters", "nothing", "instrument", "bulk", "reference"]
@@ -21,4 +24,10 @@ def pictures(browser, options):
             tab.wait_for_timeout(200)
             path = os.path.join(options.pictures, f"{name}-{shape}.png")
             tab.screenshot(path=path, full_page=name in ("bulk", "instrument"))
+        for name, file in FILES.items():
+            tab = page.go("#/bulk", "#identifiers")
+            choose(tab, *file)
+            run(tab)
+            tab.evaluate("scrollTo(0, 0)")
+            tab.screenshot(path=os.path.join(options.pictures, f"broker-{name}-{shape}.png"), full_page=True)
         page.close()

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import expect
 
@@ -72,12 +73,15 @@ def reads_on(browser, options):
     asked, headers = [], {}
 
     def answer(route):
-        start = json.loads(route.request.post_data).get("start", "0")
+        start = dict(parse_qsl(urlsplit(route.request.url).query)).get("start", "0")
         asked.append(start)
         from_row = int(start) * 100
-        route.fulfill(headers=headers, json={"data": [listing(at, share_class(at)) for at in range(from_row, from_row + 100)], "next": str(int(start) + 1)})
+        rows = [listing(at, share_class(at)) for at in range(from_row, from_row + 100)]
+        first = {row["shareClassFIGI"]: row for row in reversed(rows)}.values()
+        securities = [{**row, "listings": 1, "matched": ["name"], "isGuess": False} for row in reversed(first)]
+        route.fulfill(headers=headers, json={"securities": securities, "data": rows, "next": str(int(start) + 1)})
 
-    tab.route("**/v3/search", answer)
+    tab.route("**/find?*", answer)
     tab.route("**/facets?*", lambda route: route.fulfill(json={"total": 5000, "facets": {}}))
 
     # One company with 265 listings, then others.

@@ -11,15 +11,17 @@ from tab import ISIN, WRONG_DIGIT, Page
 
 
 def meant(browser, options):
-    """When nothing is found, one click searches for what was meant."""
+    """When nothing holds the words, guesses come under a heading, or one click searches for what was meant."""
     page = Page(browser, options.base)
-    tab = page.go("#/search?query=micrsoft", ".did-you-mean a")
-    expect(tab.locator(".did-you-mean")).to_contain_text("Did you mean MICROSOFT CORP?")
+    tab = page.go("#/search?query=micrsoft", ".rows tbody tr")
+    expect(tab.locator("h2.guesses")).to_have_text("Did you mean")
+    expect(tab.locator(".status")).to_have_text(re.compile(r"^No exact result · \d+ guess(es)?$"))
+    expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
     tab.locator("#query").focus()
     tab.keyboard.press("ArrowDown")
-    expect(tab.get_by_role("link", name="MICROSOFT CORP")).to_be_focused()
+    expect(tab.get_by_role("link", name="MSFT")).to_be_focused()
     tab.keyboard.press("Enter")
-    expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
+    tab.wait_for_url(re.compile("#/instrument/"))
     page.go("#/search?query=microsoft&exchCode=KS", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without filters microsoft finds \d+ instruments\."))
     tab.locator(".did-you-mean a").click()
@@ -32,41 +34,52 @@ def meant(browser, options):
     expect(tab.locator(".did-you-mean")).to_contain_text("the check digit should be 4")
     tab.get_by_role("link", name=ISIN).click()
     expect(tab.locator(".rows tbody th").first).to_have_text("IBM")
-    # Names that differ only in letter case or punctuation are offered once.
-    names = ["Microsoft Corp.", "MICROSOFT CORP", "Micro Soft"]
-    tab.route("**/suggest?*", lambda route: route.fulfill(json={"data": [{**listing(at, at), "name": name} for at, name in enumerate(names)]}))
-    page.go("#/search?query=micrrsoft", ".did-you-mean a")
-    assert tab.locator(".did-you-mean a").all_inner_texts()[:-1] == ["Microsoft Corp.", "Micro Soft"]
+    page.go("#/search?query=IBM%20ZZ", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without ZZ, IBM finds \d+ instruments\."))
     page.close()
 
 
-def meant_as_terms(browser, options):
-    """Words that are terms of options or bonds are offered as filters; else the words that find something."""
+def read_as_filters(browser, options):
+    """Words that are forms, terms or places become filters, marked as read; removing one asks without its text."""
     page = Page(browser, options.base)
     tab = page.tab
-    for query, filters, ticker in (
-        ("AAPL call 2025 155", "securityType2=Option&optionType=Call&strike=155..155&expiration=2025-01-01..2025-12-31", "AAPL 01/17/25 C155"),
-        ("AAPL call 01/17/25 C155", "securityType2=Option&optionType=Call&strike=155..155&expiration=2025-01-17..2025-01-17", "AAPL 01/17/25 C155"),
-        # No option expires then, so fewer terms are used.
-        ("AAPL calls 2099 155", "securityType2=Option&optionType=Call&strike=155..155", "AAPL 01/17/25 C155"),
-        ("IBM 7% 2045", "coupon=7..7&maturity=2045-01-01..2045-12-31", "IBM 7 10/30/45"),
-        ("IBM 2045", "maturity=2045-01-01..2045-12-31", "IBM 7 10/30/45"),
+    for query, chips, ticker in (
+        ("AAPL call 2025 155", ["call Put or call Call", "2025 Expiration 2025-01-01 to 2025-12-31", "155 Strike 155"], "AAPL 01/17/25 C155"),
+        ("AAPL call 01/17/25 C155", ["call Put or call Call", "01/17/25 Expiration 2025-01-17", "C155 Strike 155"], "AAPL 01/17/25 C155"),
+        ("IBM 7% 2045", ["7% Coupon, % 7", "2045 Maturity 2045-01-01 to 2045-12-31"], "IBM 7 10/30/45"),
+        ("IBM 2045", ["2045 Maturity 2045-01-01 to 2045-12-31"], "IBM 7 10/30/45"),
+        ("IBM US Equity", ["US Exchange code US", "Equity Market sector Equity"], "IBM"),
     ):
-        page.go(f"#/search?query={quote(query)}", ".did-you-mean a")
-        expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"^As filters: .* finds [\d,]+ instruments?\."))
-        tab.locator(".did-you-mean a").first.click()
-        tab.wait_for_selector(".rows tbody tr")
-        assert tab.url.split("&", 1)[1] == filters, tab.url
+        page.go(f"#/search?query={quote(query)}", ".chip.read")
+        shown = [" ".join(text.rstrip("×").split()) for text in tab.locator(".chip.read").all_inner_texts()]
+        assert shown == chips, shown
         expect(tab.locator(".rows tbody th").first).to_have_text(ticker)
-    page.go("#/search?query=IBM%20ZZ", ".did-you-mean a")
-    expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without ZZ, IBM finds \d+ instruments\."))
-    tab.locator(".did-you-mean a").click()
-    expect(tab.locator(".rows tbody th").first).to_have_text("IBM")
+    # The counts are those of the narrowed question.
+    number = int(re.search(r"([\d,]+) instruments?", tab.locator(".status").inner_text())[1].replace(",", ""))
+    expect(tab.locator("[data-field='level composite'] .f-count")).to_have_text(re.compile(r"\d"))
+    composites = int(tab.locator("[data-field='level composite'] .f-count").inner_text().replace(",", ""))
+    assert 0 < composites <= number, (composites, number)
+    # Removing a chip asks again without its text.
+    tab.get_by_role("button", name="Remove the filter Market sector Equity, read from “Equity”").click()
+    tab.wait_for_url(re.compile("query=IBM(%20|\\+)US$"))
+    expect(tab.locator(".chip")).to_have_count(0)
+    # A term that nothing fits is left out, and the page says so.
+    page.go(f"#/search?query={quote('AAPL calls 2099 155')}", ".left-out")
+    expect(tab.locator(".left-out")).to_have_text("Nothing that fits the other words also fits 2099, so it was left out.")
+    expect(tab.locator(".rows tbody th").first).to_have_text("AAPL 01/17/25 C155")
+    # So are the words next to an identifier.
+    page.go(f"#/search?query={quote(f'WKN: 851399 / ISIN: {ISIN}')}", ".left-out")
+    expect(tab.locator(".left-out")).to_have_text(f"Read as {ISIN}, without WKN: 851399 / ISIN.")
+    expect(tab.locator(".rows tbody th").first).to_be_visible()
+    # The suggestions say how the text is read.
+    tab.locator("#query").fill("IBM US Equity")
+    expect(tab.locator(".read-as")).to_contain_text("Read as IBM")
+    expect(tab.locator("#suggestions [role=option]").first).to_contain_text("IBM")
     page.close()
 
 
 def filled(rows, route):
-    route.fulfill(json={"data": rows, "total": len(rows)})
+    route.fulfill(json={"securities": [{**row, "listings": 1, "matched": ["name"], "isGuess": False} for row in rows], "data": rows})
 
 
 LONG = "The Long and Winding Name of an Investment Company"
@@ -105,7 +118,7 @@ def two_lines(browser, options):
     for width in (380, 1024, 1200, 1280, 1366, 1500, 1920):
         page = Page(browser, options.base, width=width)
         for answer in (rows, bonds):
-            page.tab.route("**/v3/search", partial(filled, answer))
+            page.tab.route("**/find?*", partial(filled, answer))
             tab = page.go(f"#/search?query=long{len(answer[0]['ticker'])}", ".rows tbody tr")
             row = tab.locator(".rows tbody tr").first
             expect(row.locator(".r-name")).to_have_text(LONG)
@@ -114,7 +127,7 @@ def two_lines(browser, options):
                 assert fits, (width, lines.inner_text())
             for cell in row.locator("td:is(.c-terms, .c-last, .c-exch):visible").all():
                 assert answer is rows or cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), (width, cell.inner_text())
-            page.tab.unroute("**/v3/search")
+            page.tab.unroute("**/find?*")
         page.close()
 
 

@@ -82,8 +82,11 @@ class Files:
         rejects, report = desk / "index.rejects.csv", desk / "report.json"
         kept = rejects.read_text().replace(str(desk), "") if rejects.exists() else None
         said = json.loads(report.read_text().replace(str(desk), "")) if report.exists() else {}
-        # A file that tantivy could not remove makes the index larger.
-        said.get("published", {}).pop("bytes", None)
+        # A file that tantivy could not remove makes the index larger, and each generation has its own id.
+        published = said.get("published", {})
+        for name in ("bytes", "token"):
+            published.pop(name, None)
+        (published.get("changes") or {}).pop("file", None)
         times = ("elapsed", "started", "ended")
         return [kept, {name: value for name, value in said.items() if not name.startswith(times)}]
 

@@ -39,12 +39,15 @@ HARMLESS = [
 # The search for generations that are no longer needed, and their removal. A failure is a warning,
 # and the next build tries again.
 REMOVAL = r"((openat|getdents64) index|rename index/generation-N|\w+ index/generation-N\.old.*)"
+# The search for files of changes that are no longer kept. A failure is a warning.
+CHANGES = r"(openat|getdents64|unlink) (new/)?index/changes(/.*)?"
 # The report that a build is running. A failure is a warning, and the report is tried again at the
 # end.
 REPORT = r"(?!flock)\w+ \.report\.json\.new"
 # The calls whose failure causes a warning, with one of its texts.
 WARNED = {
     REMOVAL: ("old generations were not removed", "is left over and cannot be removed"),
+    CHANGES: ("change files were not removed", "change files are not removed"),
     REPORT: ("the report is not written",),
 }
 # The messages of tantivy, which hides causes. It reports any error of a lock as the lock of another
@@ -232,8 +235,9 @@ class IndexScenario(Scenario):
         index = desk / self.index
         names = os.listdir(index) if index.exists() else []
         generations = {name for name in names if re.fullmatch(r"generation-\d+", name)}
-        whole = {"CURRENT", "LOCK", "builds.jsonl", *generations, *(f"{name}.verified" for name in generations)}
+        whole = {"CURRENT", "LOCK", "builds.jsonl", "changes", *generations, *(f"{name}.verified" for name in generations)}
         left = [name for name in names if name not in whole]
+        left += [path.name for path in (index / "changes").glob("*.new")]
         if len(generations) > 2:
             left.append(f"{len(generations)} generations")
         known = {*os.listdir(self.files.template), "stdout", "report.json", "index.rejects.csv", "new"}
@@ -495,7 +499,8 @@ class Server:
 def of(scratch: Path, programs: Path, is_all: bool) -> list[Scenario]:
     files = Files(scratch, programs)
     build = ["figdex-ingest", "build", "DESK/dumps", "--enrich", "DESK/enrich.csv", "--exchanges", "DESK/exchanges.csv",
-             "--values", "DESK/values", "--report", "DESK/report.json", "--max-rejects", "50%", "--index"]
+             "--values", "DESK/values", "--report", "DESK/report.json", "--max-rejects", "50%", "--keep-changes", "90d",
+             "--index"]
     keys = ["--keys", "DESK/keys.toml"]
     large = [
         LargeScenario("large", files, ["figdex-ingest", "build", "DESK/large.jsonl", "--memory", "256MiB", "--quiet",

@@ -1,10 +1,12 @@
 //! The keys by which a search finds an instrument, besides its exact identifiers: squeezed
-//! identifiers and names (contract 9.9, 10.2).
+//! identifiers and names (contract 9.9, 10.2); and the forms of names, by which only suggestions and
+//! lists find it (contract 16.16).
 
 use crate::instrument::Instrument;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::kind::Kind;
 use crate::part::identifiers::KeyKind;
+use crate::words::forms::forms_of_name;
 use crate::words::names::common_name;
 use crate::words::squeeze;
 
@@ -25,7 +27,12 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
             && instrument.ticker.as_deref() != Some(description)
     });
     let description = description.map(squeeze).filter(|text| !text.is_empty());
+    let forms = match kind.ends() {
+        true => Vec::new(),
+        false => forms(instrument, kind, name.as_deref()),
+    };
     let names = name.into_iter().chain(description).map(|name| (KeyKind::Name, name));
+    let names = names.chain(forms.into_iter().map(|form| (KeyKind::Form, form)));
     let squeezed = instrument.keys().filter_map(|id_value| {
         let id_type = id_value.id_type();
         let key_kind = match id_type {
@@ -42,6 +49,21 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
         (!follows && !squeezed.is_empty()).then_some((key_kind, squeezed))
     });
     squeezed.chain(names)
+}
+
+/// The forms of the name, the other names and the aliases of an instrument, each once, without its
+/// common name.
+fn forms(instrument: &Instrument, kind: Kind, common_name: Option<&str>) -> Vec<String> {
+    // A third of all forms would be those of funds, whose long names people seldom type whole.
+    let name = instrument.name.as_deref().filter(|name| kind != Kind::Fund || !name.is_ascii());
+    let others = instrument.names.iter().map(|name| &*name.text);
+    let texts = name.into_iter().chain(others);
+    let texts = texts.chain(instrument.alias.iter().map(String::as_str));
+    let mut forms: Vec<String> = texts.flat_map(forms_of_name).collect();
+    forms.retain(|form| common_name != Some(form));
+    forms.sort_unstable();
+    forms.dedup();
+    forms
 }
 
 /// Whether a search finds rows by values of this idType (contract 9.9). It does not for three: a

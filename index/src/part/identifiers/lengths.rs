@@ -14,8 +14,8 @@ use crate::part::file_writer::write_file;
 
 const LENGTHS: &str = "identifiers.lengths";
 
-/// The number of kinds: the idTypes and the three others of [`KeyKind`].
-const KINDS: usize = IdType::ALL.len() + 3;
+/// The number of kinds: the idTypes and the four others of [`KeyKind`].
+const KINDS: usize = IdType::ALL.len() + 4;
 
 /// The lengths of the keys of one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,7 @@ impl Lengths {
 fn place(kind: KeyKind) -> usize {
     match kind {
         KeyKind::Id(id_type) => id_type as usize,
+        KeyKind::Form => KINDS - 4,
         KeyKind::Squeezed => KINDS - 3,
         KeyKind::SqueezedTicker => KINDS - 2,
         KeyKind::Name => KINDS - 1,
@@ -82,6 +83,6 @@ mod tests {
         assert!(lengths.have(KeyKind::Name, &"y".repeat(63)));
         assert!(!lengths.have(KeyKind::Squeezed, &"y".repeat(63)));
         let places: Vec<usize> = IdType::ALL.iter().map(|id| place(KeyKind::Id(*id))).collect();
-        assert!(places.iter().all(|place| *place < KINDS - 3));
+        assert!(places.iter().all(|place| *place < KINDS - 4));
     }
 }

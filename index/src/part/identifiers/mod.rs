@@ -66,6 +66,9 @@ pub(crate) enum KeyKind {
     /// The common name of a company, or the squeezed description of a bond or preferred share: see
     /// `keys`.
     Name,
+    /// The normal form of a name, an other name or an alias, unless it is the common name (`keys`).
+    /// Searches do not look up these keys.
+    Form,
 }
 
 /// The used bits of a key's hash.
@@ -101,6 +104,7 @@ impl KeyKind {
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Id(id_type) => id_type as u8,
+            Self::Form => 252,
             Self::Name => 253,
             Self::Squeezed => 254,
             Self::SqueezedTicker => 255,
@@ -110,6 +114,7 @@ impl KeyKind {
     #[cfg(test)]
     fn from_code(code: u8) -> Option<Self> {
         match code {
+            252 => Some(Self::Form),
             253 => Some(Self::Name),
             254 => Some(Self::Squeezed),
             255 => Some(Self::SqueezedTicker),

@@ -2,7 +2,7 @@
 //! million matching rows without looking at the others (engine 6).
 //!
 //! A row's **rank** estimates how much people want the row (`rank`). Its **position** is its place
-//! in the order by rank; rows of equal rank are in FIGI order. Six files, all little-endian:
+//! in the order by rank; rows of equal rank are in FIGI order. Seven files, all little-endian:
 //! - `ranks.values`: for each DocId its signals, as `u16`, and the ordinal of its importance. The
 //!   ordinal takes no byte when no row of the generation has an importance, one byte for up to 255
 //!   values, else two;
@@ -11,8 +11,11 @@
 //! - `ranks.firsts`: for some ranks, ascending, the signals and the ordinal, as `u16`, and the
 //!   first position, as `u32` (see [`Runs`]);
 //! - `ranks.words` and `ranks.lists`: the positions of the rows with each frequent word (see
-//!   [`lists`]).
+//!   [`lists`]);
+//! - `ranks.best`: four bits for each DocId: whether it is the best listing of its security, whether
+//!   it is a home listing, and how far its market is from home (see [`choice`]).
 
+mod choice;
 mod importances;
 mod lists;
 pub(crate) mod rank;
@@ -24,6 +27,9 @@ use std::path::Path;
 use tantivy::InvertedIndexReader;
 use tantivy::postings::TermInfo;
 
+pub use self::choice::BestBy;
+use self::choice::Standings;
+pub(crate) use self::choice::{Distance, Standing};
 pub(crate) use self::importances::Importances;
 use self::lists::Lists;
 pub(crate) use self::lists::{LISTED_MIN, ListCursor, ListedWord};
@@ -56,6 +62,7 @@ pub(crate) struct Ranks {
     order: Mapped,
     firsts: Mapped,
     lists: Lists,
+    standings: Standings,
 }
 
 impl Ranks {
@@ -68,6 +75,7 @@ impl Ranks {
             order: Mapped::open(&part.join(ORDER))?,
             firsts: Mapped::open(&part.join(FIRSTS))?,
             lists: Lists::open(part)?,
+            standings: Standings::open(part, rows)?,
         };
         if ranks.values.len() != ranks.width * rows || ranks.order.len() != 4 * rows {
             return Err(Error::damaged(part, "ranks and rows have different numbers of rows"));
@@ -89,6 +97,11 @@ impl Ranks {
             _ => 0,
         };
         Rank::new(u16::from_le_bytes([bytes[0], bytes[1]]), ordinal)
+    }
+
+    /// Whether a row is the best listing of its security (contract 16.15), and a home listing.
+    pub(crate) fn standing(&self, doc: u32) -> Standing {
+        self.standings.of(doc)
     }
 
     /// The importance of a row.
@@ -200,6 +213,9 @@ impl Ranks {
         rare_postings: &RarePostings,
     ) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
+        if !self.standings.end_after(self.len()) {
+            return Err(damaged("there are best listings after the last row"));
+        }
         if !self.importances.are_sound() {
             return Err(damaged("the importances do not ascend"));
         }

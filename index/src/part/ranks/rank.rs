@@ -26,7 +26,7 @@ use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::importance::Importance;
 use crate::instrument::kind::Kind;
-use crate::instrument::markets::{Market, market};
+use crate::instrument::markets::{Market, exchange, market};
 use crate::instrument::vocabulary::Property;
 use crate::mapped::u64_at;
 use crate::words::words;
@@ -150,11 +150,14 @@ pub(crate) struct Facts {
     /// For an instrument that ends on a day, that day in steps of two months, 0 when it is unknown.
     /// For others, the number of words in the name or, without a name, in the ticker.
     measure: u16,
+    /// Whether the ticker is one of those that the United States give foreign shares that are not
+    /// listed there: five letters, the last of which is F or Y.
+    pub(crate) is_foreign_line: bool,
     pub(crate) importance: Option<Importance>,
 }
 
 /// The bytes of [`Facts`] in a file.
-pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2 + 8;
+pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2 + 8 + 1;
 
 /// The class of a listing where trades are only reported. It is never the best listing.
 pub(crate) const REPORTING: u32 = 7;
@@ -184,6 +187,8 @@ impl Facts {
             market: market(exch_code, currency, isin.map(IdValue::as_str)),
             exch_code: exch_code.and_then(code_number),
             measure,
+            is_foreign_line: exch_code.and_then(exchange).is_some_and(|it| it.country == "US")
+                && instrument.ticker.as_deref().is_some_and(is_foreign_line),
             importance: instrument.importance,
         }
     }
@@ -202,7 +207,8 @@ impl Facts {
         bytes[26..28].copy_from_slice(&exch_code.to_le_bytes());
         bytes[28..30].copy_from_slice(&self.measure.to_le_bytes());
         let importance = self.importance.map_or(NO_IMPORTANCE, Importance::to_bits);
-        bytes[30..].copy_from_slice(&importance.to_le_bytes());
+        bytes[30..38].copy_from_slice(&importance.to_le_bytes());
+        bytes[38] = self.is_foreign_line.into();
         bytes
     }
 
@@ -219,8 +225,14 @@ impl Facts {
             market: markets[usize::from(bytes[25])],
             exch_code: NonZeroU16::new(u16::from_le_bytes([bytes[26], bytes[27]])),
             measure: u16::from_le_bytes([bytes[28], bytes[29]]),
+            is_foreign_line: bytes[38] != 0,
             importance: Importance::from_bits(u64_at(bytes, 30)),
         }
+    }
+
+    /// Whether the market only reports trades.
+    pub(super) fn is_reporting(&self) -> bool {
+        self.market == Market::Reporting
     }
 
     /// Whether the row may be one of several listings of a security.
@@ -268,6 +280,13 @@ impl Facts {
         debug_assert!(score <= SCORE_MAX && place < 8);
         (self.kind as u16) << IMPORTANCE_SHIFT | (place << SCORE_BITS | score) as u16
     }
+}
+
+/// See [`Facts::is_foreign_line`].
+fn is_foreign_line(ticker: &str) -> bool {
+    ticker.len() == 5
+        && ticker.bytes().all(|byte| byte.is_ascii_uppercase())
+        && ticker.ends_with(['F', 'Y'])
 }
 
 /// An ISIN as a number: its twelve characters in base 36.
@@ -370,6 +389,9 @@ mod tests {
         instrument.composite_figi = Some(figi("BBG000BLNNV0"));
         let isin = IdType::Isin.admit("US4592001014").unwrap();
         instrument.identifiers.push(isin);
+        instrument.properties[Property::ExchCode as usize] = Some("US".to_owned());
+        instrument.ticker = Some("NSRGY".to_owned());
+        assert!(Facts::of(&instrument).is_foreign_line);
         for (kind, sector) in [("Corp", "Corp"), ("Common Stock", "Equity")] {
             instrument.properties[Property::MarketSecDes as usize] = Some(sector.to_owned());
             instrument.properties[Property::SecurityType2 as usize] = Some(kind.to_owned());

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, SegmentReader, TERMINATED};
 
+use super::choice::{Among, BEST, BestBy, Choice, Distance, Standing, bytes};
 use super::importances::{Collected, Values};
 use super::lists::{LISTED_MIN, LISTS, WORDS, put};
 use super::rank::{Comparison, FACTS_BYTES, Facts, RANK_BITS, REPORTING, Rank};
@@ -20,6 +21,7 @@ use super::{FIRSTS, ORDER, Runs, VALUES, width};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
+use crate::instrument::markets::Countries;
 use crate::part::file_writer::{FileWriter, write_file};
 use crate::part::rows::Rows;
 
@@ -47,6 +49,10 @@ impl FactsWriter {
 pub(crate) struct Securities {
     /// The securities that may have several rows.
     by_key: HashMap<Key, Security>,
+    /// The best listing (contract 16.15) of each share class and, for rows without one, of each
+    /// composite. Unlike the rank, it does not unite rows by their ISIN: it is looked up by these
+    /// FIGIs.
+    best_listings: HashMap<Figi, (Choice, Figi)>,
     /// The composites that have a row, except rows of kinds that end on a day.
     composites: HashSet<Figi>,
     /// The share class of each ISIN, for rows with an unknown share class.
@@ -56,6 +62,7 @@ pub(crate) struct Securities {
     /// The number of rows of the largest market.
     largest: u32,
     pub(super) importances: Values,
+    countries: Countries,
 }
 
 /// The identity of a security: its share class, else its ISIN, else its composite.
@@ -68,6 +75,8 @@ enum Key {
 struct Security {
     listings: u32,
     best: Listing,
+    /// The smallest of its ISINs, for rows without one.
+    isin: Option<NonZeroU64>,
 }
 
 /// The sort key of a listing within its security, the best one first: whether trades are only
@@ -75,16 +84,21 @@ struct Security {
 type Listing = (bool, Reverse<u16>, u32, Figi);
 
 impl Securities {
-    /// Collects the securities of all rows. `visit` is called twice; it calls its argument with the
-    /// FIGI and the facts of every row.
-    pub(crate) fn of(visit: impl Fn(&mut dyn FnMut(Figi, &Facts)) -> Result<()>) -> Result<Self> {
+    /// Collects the securities of all rows. `visit` is called three times; it calls its argument
+    /// with the FIGI and the facts of every row.
+    pub(crate) fn of(
+        countries: Countries,
+        visit: impl Fn(&mut dyn FnMut(Figi, &Facts)) -> Result<()>,
+    ) -> Result<Self> {
         let mut all = Self {
             by_key: HashMap::new(),
+            best_listings: HashMap::new(),
             composites: HashSet::new(),
             share_classes: HashMap::new(),
             markets: HashMap::new(),
             largest: 0,
             importances: Collected::default().finish(),
+            countries,
         };
         let mut importances = Collected::default();
         visit(&mut |figi, facts| {
@@ -110,18 +124,32 @@ impl Securities {
                 let ordinal = all.importances.ordinal(facts.importance);
                 let listing = (class == REPORTING, Reverse(ordinal), class, figi);
                 let security = by_key.entry(key);
-                let security = security.or_insert(Security { listings: 0, best: listing });
+                let security =
+                    security.or_insert(Security { listings: 0, best: listing, isin: None });
                 security.listings += 1;
                 security.best = security.best.min(listing);
+                let isins = [security.isin, facts.isin];
+                security.isin = isins.into_iter().flatten().min();
             }
         })?;
-        let largest = all.markets.values().copied().max().unwrap_or(0);
-        Ok(Self { by_key, largest, ..all })
+        all.largest = all.markets.values().copied().max().unwrap_or(0);
+        all.by_key = by_key;
+        let mut best_listings: HashMap<Figi, (Choice, Figi)> = HashMap::new();
+        visit(&mut |figi, facts| {
+            if let (true, Some(identity)) =
+                (facts.has_siblings(), facts.share_class.or(facts.composite))
+            {
+                let choice = (all.choice(figi, facts), figi);
+                let best = best_listings.entry(identity).or_insert(choice);
+                *best = choice.min(*best);
+            }
+        })?;
+        Ok(Self { best_listings, ..all })
     }
 
     /// Collects the securities of these parts, from the files of [`FactsWriter`].
-    pub(crate) fn of_parts(parts: &[PathBuf]) -> Result<Self> {
-        Self::of(|each| parts.iter().try_for_each(|part| for_each(part, &mut *each)))
+    pub(crate) fn of_parts(countries: Countries, parts: &[PathBuf]) -> Result<Self> {
+        Self::of(countries, |each| parts.iter().try_for_each(|part| for_each(part, &mut *each)))
     }
 
     /// The security of a row; `None` when no other row can belong to the same security.
@@ -141,16 +169,67 @@ impl Securities {
         facts.listing_class(stands_for_market)
     }
 
+    /// The ISIN of a row or, if it has none, that of its security.
+    fn isin(&self, facts: &Facts) -> Option<NonZeroU64> {
+        let of_security = || self.by_key.get(&self.key(facts)?).and_then(|it| it.isin);
+        facts.isin.or_else(of_security)
+    }
+
+    /// The place of a row among the listings of its security.
+    fn choice(&self, figi: Figi, facts: &Facts) -> Choice {
+        let has_own_market = facts
+            .composite
+            .is_some_and(|composite| composite == figi || !self.composites.contains(&composite));
+        let among = Among {
+            has_own_market,
+            isin: self.isin(facts),
+            ordinal: self.importances.ordinal(facts.importance),
+            class: self.listing_class(figi, facts),
+            halvings: self.halvings(facts),
+        };
+        Choice::of(facts, among, &self.countries)
+    }
+
+    /// Whether a row is the best listing of its security, whether it is a home listing, and how far
+    /// its market is from home. A row is the best listing, too, if no other rows are found by its
+    /// share class or its composite.
+    pub(crate) fn standing(&self, figi: Figi, facts: &Facts) -> Standing {
+        if !facts.has_siblings() {
+            return Standing::ONLY;
+        }
+        let own = self.choice(figi, facts);
+        let identity = facts.share_class.or(facts.composite);
+        let (choice, best) = identity
+            .and_then(|identity| self.best_listings.get(&identity).copied())
+            .unwrap_or((own, figi));
+        let distance = Distance::of(facts, self.isin(facts), &self.countries);
+        Standing { is_best: best == figi, is_home: own.is_home(choice), distance }
+    }
+
+    /// The rule that chose a row as the best listing of its security.
+    pub(crate) fn best_by(&self, figi: Figi, facts: &Facts) -> BestBy {
+        let security = self.key(facts).and_then(|key| self.by_key.get(&key));
+        match security {
+            Some(security) if security.listings > 1 => self.choice(figi, facts).by(),
+            _ => BestBy::Only,
+        }
+    }
+
+    /// The number of times that the largest market must be halved to become as small as the row's.
+    fn halvings(&self, facts: &Facts) -> u32 {
+        let rows = facts.exch_code.and_then(|code| self.markets.get(&code)).copied();
+        let largest = self.largest.max(1);
+        largest.ilog2() - rows.unwrap_or(1).min(largest).ilog2()
+    }
+
     /// The rank of a row.
     pub(crate) fn rank(&self, figi: Figi, facts: &Facts) -> Rank {
         let security = self.key(facts).and_then(|key| self.by_key.get(&key));
-        let rows = facts.exch_code.and_then(|code| self.markets.get(&code)).copied();
         let signals = facts.signals(Comparison {
             listing_class: self.listing_class(figi, facts),
             is_best: security.is_none_or(|security| security.best.3 == figi),
             listings: security.map_or(1, |security| security.listings),
-            halvings: self.largest.max(1).ilog2()
-                - rows.unwrap_or(1).min(self.largest.max(1)).ilog2(),
+            halvings: self.halvings(facts),
         });
         Rank::new(signals, self.importances.ordinal(facts.importance))
     }
@@ -169,8 +248,13 @@ pub(crate) fn write(
     segment: &SegmentReader,
     words: Field,
 ) -> Result<()> {
-    let mut ranks: Vec<Rank> = Vec::new();
-    for_each(part, |figi, facts| ranks.push(securities.rank(figi, facts)))?;
+    let (mut ranks, mut standings): (Vec<Rank>, Vec<Standing>) = Default::default();
+    for_each(part, |figi, facts| {
+        ranks.push(securities.rank(figi, facts));
+        standings.push(securities.standing(figi, facts));
+    })?;
+    write_file(&part.join(BEST), &bytes(&standings))?;
+    drop(standings);
     let path = part.join(FACTS);
     fs::remove_file(&path).map_err(Error::io(&path))?;
 

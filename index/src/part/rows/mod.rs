@@ -158,6 +158,27 @@ impl<'a> Row<'a> {
         self.text(u32_at(self.record, 4 * 4))
     }
 
+    /// Whether both rows are stored alike, apart from their FIGIs. A text may be stored in several
+    /// ways, so other rows may still have the same fields.
+    pub(crate) fn is_stored_as(self, other: Row<'_>) -> bool {
+        self.composite_figi() == other.composite_figi()
+            && self.share_class_figi() == other.share_class_figi()
+            && self.attributes == other.attributes
+            && self.stored_texts() == other.stored_texts()
+    }
+
+    fn stored_texts(self) -> [Option<&'a [u8]>; 6] {
+        let texts = [
+            self.ticker(),
+            self.name(),
+            self.metadata(),
+            self.security_description(),
+            self.unique_id(),
+            self.unique_id_fut_opt(),
+        ];
+        texts.map(|text| text.map(|text| text.stored))
+    }
+
     fn line_figi(self, place: usize) -> Option<Figi> {
         match u64_at(self.line, place * FIGI_BYTES) {
             0 => None,

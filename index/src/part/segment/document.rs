@@ -7,7 +7,9 @@ use tantivy::tokenizer::{PreTokenizedString, Token};
 
 use super::schema::Fields;
 use crate::instrument::Instrument;
+use crate::instrument::kind::Kind;
 use crate::words::for_each_term;
+use crate::words::forms::inner_runs;
 
 /// The document of an instrument: the values that filters compare, and the words.
 pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocument {
@@ -31,12 +33,14 @@ pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocum
     for text in instrument.words() {
         document.add_text(fields.words, text);
     }
-    let elsewhere = elsewhere(instrument);
-    if !elsewhere.is_empty() {
-        let token = |(position, text)| Token { position, text, ..Token::default() };
-        let tokens = elsewhere.into_iter().enumerate().map(token).collect();
-        let text = PreTokenizedString { text: String::new(), tokens };
-        document.add_pre_tokenized_text(fields.elsewhere, text);
+    let own = [(fields.elsewhere, elsewhere(instrument)), (fields.names, name_terms(instrument))];
+    for (field, terms) in own {
+        if !terms.is_empty() {
+            let token = |(position, text)| Token { position, text, ..Token::default() };
+            let tokens = terms.into_iter().enumerate().map(token).collect();
+            let text = PreTokenizedString { text: String::new(), tokens };
+            document.add_pre_tokenized_text(field, text);
+        }
     }
     if instrument.is_unlisted_equity() {
         document.add_bool(fields.unlisted_equity, true);
@@ -67,6 +71,23 @@ pub(crate) fn elsewhere(instrument: &Instrument) -> Vec<String> {
             });
         }
     }
+    terms
+}
+
+/// The terms by which only suggestions find an instrument: those of its other names, and the inner
+/// runs of names without spaces.
+pub(crate) fn name_terms(instrument: &Instrument) -> Vec<String> {
+    // An option has its name in common with thousands of others.
+    let name =
+        instrument.name.as_deref().filter(|name| !name.is_ascii() && !Kind::of(instrument).ends());
+    let others = instrument.names.iter().map(|name| &*name.text);
+    let mut terms: Vec<String> =
+        name.into_iter().chain(others.clone()).flat_map(inner_runs).collect();
+    for text in others {
+        for_each_term(text, |term| terms.push(term.to_owned()));
+    }
+    terms.sort_unstable();
+    terms.dedup();
     terms
 }
 

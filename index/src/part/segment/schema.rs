@@ -19,6 +19,8 @@ pub(crate) const UNLISTED_EQUITY: &str = "unlistedEquity";
 const KEYWORDS: &str = "words";
 /// The terms of description and aliases that neither ticker nor name has.
 const ELSEWHERE: &str = "elsewhere";
+/// The terms of other names, and the inner runs of texts without spaces. Searches do not read them.
+const NAMES: &str = "names";
 
 /// The fields of the schema.
 pub(crate) struct Fields {
@@ -32,6 +34,7 @@ pub(crate) struct Fields {
     pub(crate) unlisted_equity: Field,
     pub(crate) words: Field,
     pub(crate) elsewhere: Field,
+    pub(crate) names: Field,
 }
 
 /// The schema of every part.
@@ -54,7 +57,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         dates: Attribute::DATES.map(|date| builder.add_i64_field(date.name(), fast())),
         unlisted_equity: builder.add_bool_field(UNLISTED_EQUITY, FAST),
         words: builder.add_text_field(KEYWORDS, words.clone()),
-        elsewhere: builder.add_text_field(ELSEWHERE, words),
+        elsewhere: builder.add_text_field(ELSEWHERE, words.clone()),
+        names: builder.add_text_field(NAMES, words),
     };
     (builder.build(), fields)
 }

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use super::{Documents, figis};
 use crate::support::{figi, publish, universe};
 
-const TICKERS: [&str; 5] = ["IBM", "BRK/B", "VOD", "851399", "0263494"];
+const TICKERS: [&str; 9] =
+    ["IBM", "BRK/B", "VOD", "851399", "0263494", "NESTLE", "UBER", "ZEBRA", "APPLE"];
 
 fn isin(number: u32) -> String {
     let body = format!("US{number:09}");
@@ -22,7 +23,17 @@ fn instruments() -> Vec<Instrument> {
     let mut instruments = universe(80);
     for (number, instrument) in (0_u32..).zip(&mut instruments) {
         let of = |id_type: IdType, text: &str| id_type.admit(text).unwrap().into_owned();
-        instrument.ticker = Some(TICKERS[number as usize % 7 % TICKERS.len()].to_owned());
+        instrument.ticker = Some(TICKERS[number as usize % TICKERS.len()].to_owned());
+        // Some tickers begin the names of their rows, and some of these are the names of others.
+        let name = match instrument.ticker.as_deref() {
+            Some("NESTLE") => "NESTLE PAKISTAN LTD",
+            Some("UBER") => "The Uber Technologies Inc",
+            Some("ZEBRA") => "ZEBRA ZOO INC",
+            Some("BRK/B") => "Nestlé S.A.",
+            Some("VOD") => "UBER",
+            _ => "OTHER",
+        };
+        instrument.name = Some(name.to_owned());
         instrument.share_class_figi = (number % 3 > 0).then(|| figi(100 + number / 20));
         instrument.composite_figi = instrument.composite_figi.filter(|_| number % 11 > 2);
         instrument.properties[Property::MicCode as usize] =
@@ -46,6 +57,8 @@ fn text() -> impl Strategy<Value = String> {
     };
     prop_oneof![
         3 => proptest::sample::select(&TICKERS[..]).prop_map(str::to_owned),
+        2 => proptest::sample::select(&["Nestle", "Uber", "uber", "Apple", "Zebra"][..])
+            .prop_map(str::to_owned),
         2 => (0_u32..10).prop_map(isin),
         1 => (0_u32..10).prop_map(isin).prop_map(swapped),
         1 => (0_u32..10).prop_map(|number| format!("{}7", &isin(number)[..11])),
@@ -92,7 +105,7 @@ fn documents_are_resolved_as_rows_are() {
         (1_usize..20, 1_usize..70, 0_usize..5),
         exch_code,
     );
-    proptest!(ProptestConfig::with_cases(1_500), |((texts, steps, bounds, exch_code) in strategy)| {
+    proptest!(ProptestConfig::with_cases(2_500), |((texts, steps, bounds, exch_code) in strategy)| {
         let vocabulary = catalogue.vocabulary();
         let filters = exch_code.map(|code| {
             let mut filters = Filters { include_unlisted_equities: true, ..Filters::default() };
@@ -118,18 +131,29 @@ fn documents_are_resolved_as_rows_are() {
         let corrections = readings.decide(found, &documents.rows, vocabulary, &meter).unwrap();
         let lookups = corrections.lookups().iter();
         let found: Vec<_> = lookups.map(|lookup| !documents.lookup(lookup).is_empty()).collect();
-        let resolutions = corrections.finish(found);
+        let is_elsewhere = |(key, security)| documents.all.iter().any(|one| {
+            let Instrument { figi, composite_figi, share_class_figi, .. } = &one.instrument;
+            let own = [Some(*figi), *composite_figi, *share_class_figi];
+            one.document.keys.contains(&key) && !own.contains(&Some(security))
+        });
+        let elsewhere: Vec<bool> = corrections.names().map(is_elsewhere).collect();
+        for (name, is_elsewhere) in [("elsewhere", true), ("nowhere else", false)] {
+            let count = elsewhere.iter().filter(|is| **is == is_elsewhere).count();
+            *seen.borrow_mut().entry(name).or_insert(0) += count;
+        }
+        let resolutions = corrections.finish(found, elsewhere);
 
         for resolution in &expected {
             let mut seen = seen.borrow_mut();
             *seen.entry(resolution.status.name()).or_insert(0) += 1;
             *seen.entry("corrected").or_insert(0) += usize::from(resolution.correction.is_some());
             *seen.entry("beyond").or_insert(0) += usize::from(resolution.is_beyond_rows);
+            *seen.entry("like a name").or_insert(0) += usize::from(resolution.is_name_like);
         }
         prop_assert_eq!(shown(&documents.rows, resolutions), shown(&catalogue, expected));
     });
     let seen = seen.into_inner();
-    assert!(seen.len() == 6 && seen.values().all(|count| *count > 100), "{seen:?}");
+    assert!(seen.len() == 9 && seen.values().all(|count| *count > 100), "{seen:?}");
 }
 
 /// A heavy list is refused.
@@ -162,6 +186,6 @@ fn more_documents_than_were_counted_are_too_many() {
     let hits: Vec<_> = documents.all.iter().take(4).map(|one| one.hit).collect();
     let meter = Meter::unlimited();
     let decided = readings.decide([(hits, 0)], &documents.rows, vocabulary, &meter).unwrap();
-    let resolutions = decided.finish([]);
+    let resolutions = decided.finish([], []);
     assert!(resolutions[0].is_beyond_rows, "{resolutions:?}");
 }

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use figdex_index::{
-    Begun, Candidates, Catalogue, Clauses, Figi, Filters, FoundBy, Guesses, Importance, Instrument,
-    Interpretation, Keywords, Matched, Meter, Property, RowSource as _, Suggest, TypedWord,
-    WordTerms,
+    Begun, Candidates, Catalogue, Clauses, Figi, Filters, FoundBy, Guesses, Hit, IdType, IdValue,
+    Importance, Instrument, Interpretation, Keywords, KnownAs, Matched, Meter, NameKind, OtherName,
+    Property, RowSource as _, Suggest, Suggested, TypedWord, WordTerms, id_key,
 };
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::search::{searches, worded};
 use crate::support::{figi, publish};
 
 impl Documents<'_> {
-    fn suggest(&self, question: &Suggest, limit: usize) -> Vec<(Figi, Matched)> {
+    fn suggest(&self, question: &Suggest, limit: usize) -> Vec<Reasons> {
         let vocabulary = self.catalogue.vocabulary();
         let clauses = Clauses::of(&question.keywords, vocabulary);
         let mut candidates = Candidates::new(question, vocabulary);
@@ -31,14 +31,16 @@ impl Documents<'_> {
             first(&mut candidates, FoundBy::Whole, &is);
         }
         first(&mut candidates, FoundBy::Whole, &|one| self.is_exact(&clauses, one));
-        let spelled: Vec<(String, Filters)> = {
+        let forms = candidates.forms();
+        first(&mut candidates, FoundBy::Form, &|one| has_key(one, &forms));
+        let spelled: Vec<(usize, String, Filters)> = {
             let spelled = candidates.spelled();
-            spelled.map(|(key, filters)| (key, filters.clone())).collect()
+            spelled.map(|(number, key, filters)| (number, key, filters.clone())).collect()
         };
-        for (key, filters) in spelled {
+        for (number, key, filters) in spelled {
             let found = self.ranked(&filters).filter(|one| one.document.keys.contains(&key));
             for one in found.take(Interpretation::ROWS_MAX) {
-                assert!(candidates.add(&self.rows, one.hit, FoundBy::Spelled));
+                assert!(candidates.add(&self.rows, one.hit, FoundBy::Spelled(number)));
             }
         }
         let mut guesses = Guesses::new(question, vocabulary);
@@ -49,7 +51,10 @@ impl Documents<'_> {
                     true => term.starts_with(text),
                     false => term == text,
                 };
-                let has = self.all.iter().any(|one| one.document.words.iter().any(is));
+                let has = self
+                    .all
+                    .iter()
+                    .any(|one| one.document.words.iter().chain(&one.document.names).any(is));
                 ((text.to_owned(), is_beginning), has)
             })
             .collect();
@@ -65,7 +70,28 @@ impl Documents<'_> {
         }
         let places = self.catalogue.places().unwrap();
         let best = candidates.best(&self.rows, &places, limit).into_iter();
-        best.map(|(hit, matched)| (self.rows.figi(hit), matched)).collect()
+        let shown = best
+            .map(|it| {
+                let hit = self.shown(&it, question);
+                (it, hit)
+            })
+            .collect();
+        let shown = candidates.arranged(shown, &self.rows, &places, limit).into_iter();
+        shown.map(|(hit, matched, name)| (self.rows.figi(hit), matched, name)).collect()
+    }
+
+    /// The best listing, unless the document is shown itself.
+    fn shown(&self, suggested: &Suggested, question: &Suggest) -> Hit {
+        let row = self.rows.row(suggested.hit);
+        let of = row.share_class_figi().map(IdValue::share_class);
+        let of = of.or(row.composite_figi().map(IdValue::composite));
+        let Some(key) = of.map(|value| id_key(&value)).filter(|_| !suggested.is_shown) else {
+            return suggested.hit;
+        };
+        let is_best =
+            |one: &&Fetch| one.document.is_best_listing && one.document.keys.contains(&key);
+        let best = self.ranked(&question.filters).find(is_best);
+        best.map_or(suggested.hit, |best| best.hit)
     }
 
     /// Whether a document is looked for by an interpretation.
@@ -96,7 +122,7 @@ impl Documents<'_> {
 
 fn holds(one: &Fetch, word: &TypedWord<'_>) -> bool {
     let WordTerms(ways) = &word.terms;
-    let words = &one.document.words;
+    let (words, names) = (&one.document.words, &one.document.names);
     let is_near = |term: &String| {
         words_are_near(word.text, term, word.typos)
             || word.is_beginning
@@ -107,11 +133,10 @@ fn holds(one: &Fetch, word: &TypedWord<'_>) -> bool {
                     .any(|end| words_are_near(word.text, &term[..end], word.typos))
     };
     ways.iter().any(|terms| terms.iter().all(|term| words.contains(term)))
-        || word.equivalents.iter().any(|term| words.contains(*term))
-        || words
-            .iter()
-            .filter(|term| !word.is_of_name || !one.document.elsewhere.contains(*term))
-            .any(is_near)
+        || ways.iter().any(|terms| terms.iter().all(|term| names.contains(term)))
+        || word.equivalents.iter().any(|term| words.contains(*term) || names.contains(*term))
+        || names.iter().any(is_near)
+        || words.iter().any(is_near)
 }
 
 /// Whether two words differ by at most that many typos.
@@ -148,6 +173,14 @@ const NAMES: [&str; 12] = [
     "Appleton Papers",
 ];
 
+const OTHERS: [(&str, NameKind); 5] = [
+    ("Big Blue", NameKind::Brand),
+    ("Münchener Rück", NameKind::Transliteration),
+    ("Procter & Gamble", NameKind::Former),
+    ("B of A", NameKind::Short),
+    ("アップル計算機", NameKind::Transliteration),
+];
+
 const TICKERS: [&str; 8] = ["AAPL", "BA", "IBM", "BRK/B", "VOD", "VOW", "DBK", "RDS.A"];
 
 /// Companies with several listings each.
@@ -160,19 +193,32 @@ fn companies() -> Vec<Instrument> {
         instrument.share_class_figi = (number % 5 > 0).then(|| figi(1_000 + company as u32));
         instrument.importance =
             Importance::new(f64::from(number % 7)).filter(|_| number.is_multiple_of(2));
+        let (text, kind) = OTHERS[company % OTHERS.len()];
+        if number % 4 > 0 {
+            let text = text.to_owned();
+            instrument.names = vec![OtherName { text, kind, from: None, to: None }];
+        }
         let value = |values: &[&str]| Some(values[number as usize % values.len()].to_owned());
         instrument.properties[Property::MicCode as usize] = value(&["XNYS", "XLON"]);
+        instrument.properties[Property::SecurityType as usize] = value(&["Common Stock", "ADR"]);
         instrument.properties[Property::SecurityType2 as usize] =
             value(&["Common Stock", "Common Stock", "Depositary Receipt", "Warrant"]);
+        // Some markets are at home.
+        instrument.properties[Property::ExchCode as usize] = value(&["US", "GR", "LN"]);
+        let isin = ["US0378331005", "DE0005140008", "IE00B4BNMY34"][company % 3];
+        if number.is_multiple_of(5) {
+            instrument.identifiers.extend(IdType::Isin.admit(isin).ok());
+        }
     }
     instruments
 }
 
 fn typed() -> impl Strategy<Value = String> {
-    let words: Vec<&str> = NAMES.iter().flat_map(|name| name.split(' ')).chain(TICKERS).collect();
+    let names = NAMES.into_iter().chain(OTHERS.map(|(name, _)| name));
+    let words: Vec<&str> = names.flat_map(|name| name.split(' ')).chain(TICKERS).collect();
     let word = prop_oneof![
         6 => proptest::sample::select(words),
-        1 => proptest::sample::select(&["us", "gr", "adr", "XLON", "Equity", "corporation", "bank"][..]),
+        1 => proptest::sample::select(&["us", "gr", "adr", "XLON", "Equity", "corporation", "bank", "and", "muenchener", "アップル", "計算機", "big blue", "bofa", "procter and gamble", "class", "cl", "a", "b", "NASDAQ", "LSE"][..]),
     ];
     let typo = (0_u8..8, 0_usize..20);
     let word = (word, typo).prop_map(|(word, (typo, place))| {
@@ -191,10 +237,13 @@ fn typed() -> impl Strategy<Value = String> {
     (proptest::collection::vec(word, 1..4), joined).prop_map(|(words, joined)| words.join(joined))
 }
 
-fn suggested(catalogue: &Catalogue, question: &Suggest, limit: usize) -> Vec<(Figi, Matched)> {
+/// A suggested row, the reasons, and the other name by which it is found.
+type Reasons = (Figi, Matched, Option<KnownAs>);
+
+fn suggested(catalogue: &Catalogue, question: &Suggest, limit: usize) -> Vec<Reasons> {
     let found = catalogue.suggest(question, limit, &mut Begun::default(), &Meter::unlimited());
     let found = found.unwrap().unwrap().into_iter();
-    found.map(|it| (catalogue.figi(it.hit), it.matched)).collect()
+    found.map(|it| (catalogue.figi(it.hit), it.matched, it.matched_name)).collect()
 }
 
 /// contract 16.1: documents are suggested as rows are, for the same reasons.
@@ -203,7 +252,7 @@ fn documents_are_suggested_as_rows_are() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = publish(folder.path(), &companies(), 40);
     let documents = Documents::of(&catalogue);
-    let (found, reasons) = (Cell::new(0), RefCell::new([0; 5]));
+    let (found, named, reasons) = (Cell::new(0), Cell::new(0), RefCell::new([0; 5]));
     let strategy = (typed(), searches(&catalogue), proptest::bool::weighted(0.3), 1_usize..20);
     proptest!(ProptestConfig::with_cases(2_000), |((text, search, is_narrowed, limit) in strategy)| {
         let keywords = match search.keywords {
@@ -214,7 +263,8 @@ fn documents_are_suggested_as_rows_are() {
         let question = Suggest { keywords, filters };
         let expected = suggested(&catalogue, &question, limit);
         found.set(found.get() + usize::from(expected.len() > 1));
-        for (_, why) in &expected {
+        named.set(named.get() + expected.iter().filter(|(.., name)| name.is_some()).count());
+        for (_, why, _) in &expected {
             let why = [why.ticker, why.name, why.identifier, why.description, why.guess];
             let mut reasons = reasons.borrow_mut();
             reasons.iter_mut().zip(why).for_each(|(count, is)| *count += usize::from(is));
@@ -222,5 +272,6 @@ fn documents_are_suggested_as_rows_are() {
         prop_assert_eq!(documents.suggest(&question, limit), expected, "{:?}", question);
     });
     let reasons = reasons.into_inner();
+    assert!(named.get() > 200, "{named:?}");
     assert!(found.get() > 200 && reasons.iter().all(|count| *count > 3), "{found:?} {reasons:?}");
 }

@@ -90,6 +90,7 @@ pub(crate) fn listen(index: PathBuf) -> anyhow::Result<()> {
 
 /// Whether this program was started to go on after SIGHUP, as under `nohup`.
 fn ignores_hangups() -> bool {
+    // A system without `/proc` does not say it: there SIGHUP ends the build, as it ends any program.
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());

@@ -16,7 +16,7 @@ use figdex_ingest::flags::{Command, Flags};
 use figdex_io::terminal;
 use mimalloc::MiMalloc;
 
-use crate::commands::{build, export, generate, inspect, lists, publish, rollback, verify};
+use crate::commands::{build, diff, export, generate, inspect, lists, publish, rollback, verify};
 use crate::interrupt::Interrupted;
 
 /// Builds make many small allocations, and mimalloc makes them faster (docs/dependencies.md).
@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Columns(flags) => lists::columns(&flags),
         Command::Verify(flags) => verify::run(&flags),
         Command::Export(flags) => export::run(&flags),
+        Command::Diff(flags) => diff::run(&flags),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

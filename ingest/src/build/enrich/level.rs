@@ -16,7 +16,7 @@ pub(super) use crate::row::meaning::Level;
 
 /// A key by which a row is matched to instruments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key<'a> {
+pub(in crate::build) enum Key<'a> {
     Figi(Figi),
     Isin(&'a str),
     Cusip(&'a str),
@@ -35,7 +35,7 @@ impl Key<'_> {
     }
 
     /// The key as bytes. No two keys have the same bytes.
-    pub(super) fn bytes(self) -> Vec<u8> {
+    pub(in crate::build) fn bytes(self) -> Vec<u8> {
         match self {
             Key::Figi(figi) => [b"f", &figi.to_u64().to_le_bytes()[..]].concat(),
             Key::Isin(isin) => [b"i", isin.as_bytes()].concat(),
@@ -50,7 +50,7 @@ impl Key<'_> {
 }
 
 /// The keys of an instrument, except its FIGI.
-pub(super) fn keys(instrument: &Instrument) -> impl Iterator<Item = Key<'_>> {
+pub(in crate::build) fn keys(instrument: &Instrument) -> impl Iterator<Item = Key<'_>> {
     let issue = instrument.identifiers.iter().filter_map(|value| match value.id_type() {
         IdType::Isin => Some(Key::Isin(value.as_str())),
         IdType::Cusip => Some(Key::Cusip(value.as_str())),

@@ -14,13 +14,13 @@
 //! turnover. A listing gets the importance of the row that names it, else the largest of its
 //! security.
 
-mod level;
+pub(super) mod level;
 mod rows;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use figdex_index::{Attribute, Figi, IdType, Importance, Instrument};
+use figdex_index::{Attribute, Figi, Importance, Instrument};
 
 use self::level::{Key, Level, gives, keys, security};
 use self::rows::{Full, ROWS_BYTES_MAX, Rows};
@@ -30,12 +30,12 @@ use crate::error::{Error, Result};
 use crate::report::conflicts::Conflicts;
 use crate::report::{EnrichReport, Tally};
 use crate::row::cells::cells;
-use crate::row::normalize::{Dropped, describe, drop_cell, set_cell};
+use crate::row::normalize::{Dropped, describe, figi_of, set_cell};
 use crate::row::reject::Reject;
 use crate::row::{Cell, CellKind, Column, Row};
 
 /// The FIGI of the temporary instrument for a row without a FIGI. It is not used as a key.
-const PLACEHOLDER: &str = "FDG000000009";
+pub(super) const PLACEHOLDER: &str = "FDG000000009";
 
 const IMPORTANCE: Column = Column::Attribute(Attribute::Importance);
 
@@ -161,15 +161,7 @@ impl Enrichment {
         row: &Row,
         dropped: &mut Vec<Dropped>,
     ) -> Result<Result<(), Reject>> {
-        const GLOBAL: Column = Column::Identifier(IdType::BbGlobal);
-        let named = row.cells().find(|cell| matches!(cell.column, Column::Figi | GLOBAL));
-        let figi = named.and_then(|cell| match Figi::parse(cell.value) {
-            Ok(figi) => Some(figi),
-            Err(_) => {
-                drop_cell(dropped, cell.column, "not a FIGI");
-                None
-            }
-        });
+        let figi = figi_of(row, dropped);
         let fields = describe(figi.unwrap_or(self.placeholder), row, dropped);
         let keys: Vec<Key<'_>> = figi.map(Key::Figi).into_iter().chain(keys(&fields)).collect();
         if keys.is_empty() {

@@ -28,7 +28,7 @@ use crate::callers::Caller;
 use crate::callers::version::Version;
 
 /// The maximum number of addresses whose windows are kept. An address counts once for each version.
-/// All windows together take about 70 MB.
+/// All windows together take about 80 MB.
 pub const TRACKED_MAX: usize = 1 << 18;
 
 /// The number of shards, each with its lock.

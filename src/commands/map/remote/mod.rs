@@ -29,6 +29,7 @@ use self::patience::Bounds;
 use self::room::Room;
 use self::shapes::{AnswerOptions, Answers, ListRequest, RemoteRow, answers, bytes, values};
 use super::answerer::{Answer, Answerer, Asked};
+use crate::callers::limits::CANDIDATE_JOB_PRICE;
 use crate::config::map::{Many, MapFlags, Url};
 
 /// The number of identifiers that count as one request of a window, without a key and with one. It
@@ -56,6 +57,8 @@ pub(super) struct Remote {
 struct Session {
     client: Client,
     room: Room,
+    /// The room of requests for candidates, which count as more.
+    room_of_names: Room,
     generation: Option<u64>,
 }
 
@@ -89,19 +92,77 @@ impl Remote {
             session: Mutex::new(Session {
                 client,
                 room: Room::new(jobs_counted_as_one),
+                room_of_names: Room::new((jobs_counted_as_one / CANDIDATE_JOB_PRICE).max(1)),
                 generation: None,
             }),
         })
     }
 
-    fn request<'a>(&'a self, jobs: &'a [Asked<'a>]) -> ListRequest<'a> {
-        ListRequest {
-            jobs,
-            vocabulary: &self.vocabulary,
-            prefer: &self.prefer,
-            fields: &self.fields,
-            include_unlisted_equities: self.include_unlisted_equities,
+    /// The answers, with the candidates of names if `has_candidates`.
+    fn ask(
+        &self,
+        asked: &[Asked<'_>],
+        has_candidates: bool,
+    ) -> anyhow::Result<Vec<Answer<RemoteRow>>> {
+        let fields = if has_candidates { &[Field::Figi][..] } else { &self.fields };
+        let keeps_all = self.keeps_all && !has_candidates;
+        let path = match (has_candidates, keeps_all) {
+            (true, _) => "/resolve?candidates=true",
+            (false, true) => "/resolve?many=all",
+            (false, false) => "/resolve",
+        };
+        let wanted = AnswerOptions { prefer: &self.prefer, fields, keeps_all };
+        let mut all = Vec::with_capacity(asked.len());
+        let mut kept = 0;
+        while all.len() < asked.len() {
+            let mut session = self.session.lock();
+            let Session { client, room, room_of_names, .. } = &mut *session;
+            let room = if has_candidates { room_of_names } else { room };
+            let jobs = &asked[all.len()..];
+            let jobs = &jobs[..jobs.len().min(room.jobs())];
+            let request = ListRequest {
+                jobs,
+                vocabulary: &self.vocabulary,
+                prefer: &self.prefer,
+                fields,
+                include_unlisted_equities: self.include_unlisted_equities,
+            };
+            let (body, stated) = match client.post(path, &request.to_json())? {
+                Reply::Answer { body, stated } => (body, stated),
+                Reply::TooMany(named) => {
+                    ensure!(
+                        room.refused(jobs.len(), named),
+                        "the server takes no request, not even with one identifier"
+                    );
+                    continue;
+                }
+                Reply::TooLong => {
+                    ensure!(
+                        jobs.len() > 1,
+                        "the answer of the server to one identifier has more than {} MB",
+                        ANSWER_BYTES_MAX >> 20
+                    );
+                    room.answered(jobs.len() / 2, jobs.len());
+                    continue;
+                }
+            };
+            let Answers { generation, answers } = answers(&body, jobs.len(), wanted)?;
+            room.take(&stated);
+            room.answered(answers.len(), jobs.len());
+            client.answered(answers.len());
+            session.note(generation);
+            drop(session);
+            kept += answers.iter().map(bytes).sum::<usize>();
+            ensure!(
+                kept <= KEPT_BYTES_MAX,
+                "the answers to {} identifiers have more than {} MB; ask for fewer --fields, or use \
+                 --index",
+                asked.len(),
+                KEPT_BYTES_MAX >> 20
+            );
+            all.extend(answers);
         }
+        Ok(all)
     }
 }
 
@@ -141,52 +202,11 @@ impl Answerer for Remote {
     }
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<RemoteRow>>> {
-        let path = if self.keeps_all { "/resolve?many=all" } else { "/resolve" };
-        let wanted =
-            AnswerOptions { prefer: &self.prefer, fields: &self.fields, keeps_all: self.keeps_all };
-        let mut all = Vec::with_capacity(asked.len());
-        let mut kept = 0;
-        while all.len() < asked.len() {
-            let mut session = self.session.lock();
-            let Session { client, room, .. } = &mut *session;
-            let jobs = &asked[all.len()..];
-            let jobs = &jobs[..jobs.len().min(room.jobs())];
-            let (body, stated) = match client.post(path, &self.request(jobs).to_json())? {
-                Reply::Answer { body, stated } => (body, stated),
-                Reply::TooMany(named) => {
-                    ensure!(
-                        room.refused(jobs.len(), named),
-                        "the server takes no request, not even with one identifier"
-                    );
-                    continue;
-                }
-                Reply::TooLong => {
-                    ensure!(
-                        jobs.len() > 1,
-                        "the answer of the server to one identifier has more than {} MB",
-                        ANSWER_BYTES_MAX >> 20
-                    );
-                    room.answered(jobs.len() / 2, jobs.len());
-                    continue;
-                }
-            };
-            let Answers { generation, answers } = answers(&body, jobs.len(), wanted)?;
-            room.take(&stated);
-            room.answered(answers.len(), jobs.len());
-            client.answered(answers.len());
-            session.note(generation);
-            drop(session);
-            kept += answers.iter().map(bytes).sum::<usize>();
-            ensure!(
-                kept <= KEPT_BYTES_MAX,
-                "the answers to {} identifiers have more than {} MB; ask for fewer --fields, or use \
-                 --index",
-                asked.len(),
-                KEPT_BYTES_MAX >> 20
-            );
-            all.extend(answers);
-        }
-        Ok(all)
+        self.ask(asked, false)
+    }
+
+    fn candidates(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<RemoteRow>>> {
+        self.ask(asked, true)
     }
 
     fn field(&self, row: &RemoteRow, field: Field, out: &mut Vec<u8>) -> bool {

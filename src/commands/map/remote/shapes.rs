@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use figdex_index::{By, Field, IdType, Resolution, Status, Vocabulary};
+use figdex_index::{By, Field, Figi, IdType, NAME_CANDIDATES_MAX, Resolution, Status, Vocabulary};
 use figdex_io::escaped;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
@@ -109,8 +109,11 @@ struct Item<'a> {
     #[serde(default)]
     ask_again: bool,
     correction: Option<String>,
+    reason: Option<Cow<'a, str>>,
     #[serde(borrow)]
     data: Option<Raw<'a>>,
+    #[serde(borrow)]
+    candidates: Option<Raw<'a>>,
 }
 
 const WHAT: &str = "the answer of the server does not have the shape of POST /resolve";
@@ -170,7 +173,8 @@ fn answer(
     wanted: AnswerOptions<'_>,
     rows_left: &mut usize,
 ) -> anyhow::Result<Answer<RemoteRow>> {
-    let Item { status, id_type, id_types, by, matches, error, correction, data, .. } = item;
+    let Item { status, id_type, id_types, by, matches, error, correction, reason, .. } = item;
+    let Item { data, candidates, .. } = item;
     let status = match &*status {
         "resolved" => Status::Resolved(match by.as_deref() {
             Some("only") => By::Only,
@@ -216,9 +220,28 @@ fn answer(
         IdType::from_name(&name).ok_or_else(|| anyhow!("the idType {name:?} is unknown"))
     });
     let id_types = id_types.collect::<anyhow::Result<_>>()?;
-    let hits = Vec::new();
-    let resolution = Resolution { status, id_types, hits, correction, is_beyond_rows: false };
-    Ok(Answer { resolution, rows })
+    // Only a text that is written like a name has a reason (contract 17.14).
+    let is_name_like = reason.is_some();
+    let resolution = Resolution::new(status, id_types, Vec::new());
+    let resolution = Resolution { correction, is_name_like, ..resolution };
+    let candidates = candidates.map_or(Some(Vec::new()), |raw| elements(raw, NAME_CANDIDATES_MAX));
+    let candidates = candidates.with_context(|| {
+        format!("`candidates` is not an array of at most {NAME_CANDIDATES_MAX} rows")
+    })?;
+    let candidates = candidates.into_iter().map(figi).collect::<anyhow::Result<_>>()?;
+    Ok(Answer { candidates, ..Answer::new(resolution, rows) })
+}
+
+/// The FIGI of a row.
+fn figi(row: Raw<'_>) -> anyhow::Result<String> {
+    #[derive(serde::Deserialize)]
+    struct Candidate<'a> {
+        #[serde(borrow)]
+        figi: Cow<'a, str>,
+    }
+    let Candidate { figi } = serde_json::from_str(row.get())?;
+    let figi = Figi::parse(&figi).map_err(|error| anyhow!("a candidate has no FIGI: {error}"))?;
+    Ok(figi.to_string())
 }
 
 /// A row of an answer: the requested fields, escaped as inside a JSON string, one after another.

@@ -14,8 +14,17 @@ const TRIES_MAX = 10;
 /** The number of jobs that count as one request: the server's, or else the default. */
 const jobsPerRequest = (headers) => Number(headers["figdex-jobs-per-request"]) || (api.hasKey() ? 100 : 10);
 
+/** The most jobs of a request, as the server's headers state it; 0 if they do not. */
+export const jobsStated = (headers) => Number(headers["figdex-jobs-per-list"]) || 0;
+
+/** The jobs to send when a request of `sent` jobs was too large: as the server states, or else half of them. */
+export function fewerJobs(sent, headers) {
+  const allowed = jobsStated(headers);
+  return allowed > 0 && allowed < sent ? allowed : Math.floor(sent / 2);
+}
+
 /** The most jobs of a request: the server's maximum, but no more than useful. */
-const jobsPerList = (limits) => Math.min(JOBS_MAX, Number(limits?.headers["figdex-jobs-per-list"]) || JOBS_MAX);
+const jobsPerList = (limits) => Math.min(JOBS_MAX, jobsStated(limits?.headers ?? {}) || JOBS_MAX);
 
 /** The rate-limit headers of an answer as numbers; null from a server without limits. */
 function rateOf({ headers, at }) {
@@ -112,8 +121,7 @@ export function run(jobs, options, limits, { onResults, onState }) {
         return true;
       case "large":
         if (sent > 1) {
-          const allowed = jobsPerList({ headers: failure.limits });
-          size = Math.max(1, allowed > 0 && allowed < sent ? allowed : Math.floor(sent / 2));
+          size = fewerJobs(sent, failure.limits);
           setState("running", `The server allows fewer identifiers in one request: continuing with ${count(size)}.`);
           return true;
         }

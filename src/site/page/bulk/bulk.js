@@ -7,11 +7,17 @@ import * as api from "../shared/api.js";
 import { estimate } from "./batch.js";
 import { outcome } from "./results.js";
 import { firstUsed, recognise } from "./columns.js";
+import { original } from "./download.js";
+import { keepSettings, keepText, kept, warnOnLeaving } from "./kept.js";
+import { ENCODINGS, readFile } from "../shared/decode.js";
+import { totalOf } from "../shared/footer.js";
+import { headingOf } from "../shared/heading.js";
 import { keyField } from "../shared/key.js";
 import { listOf } from "./list.js";
+import { nameColumn } from "./own-names.js";
 import { lesson, readingFields, preview } from "./reading.js";
 import { DEFAULT_STEPS, preferOf, stepsEditor } from "./steps.js";
-import { readFile, readTable, ROWS_MAX } from "../shared/table.js";
+import { readTable, ROWS_MAX } from "../shared/table.js";
 
 /** The longest text for the text field. A longer one would make typing slow. */
 const FIELD_CHARACTERS_MAX = 100_000;
@@ -33,24 +39,64 @@ NONESUCH\t1`;
 
 const NOTHING = { rows: [], columns: 0, cut: 0 };
 
-/** The current list, the way it is read, and its results. They outlive the view. */
+/**
+ * The current list, the way it is read, and its results. They outlive the view. `source` names a
+ * text that is not in the text field; `known` is the column of identifiers of an earlier download.
+ */
 const work = {
-  text: "", source: "", table: NOTHING, heading: -1, column: 0, idType: "", kinds: [], texts: 0, trouble: "", limits: null,
+  text: "", source: "", file: null, isKept: true, isAgain: false, known: -1,
+  table: NOTHING, heading: -1, column: 0, idType: "", currency: -1, isTotalRead: false, kinds: [], texts: 0, trouble: "", limits: null,
   decided: {}, // what a person has changed about the reading
-  steps: DEFAULT_STEPS(), unlisted: false, isMany: false, results: null,
+  steps: DEFAULT_STEPS(), unlisted: false, isMany: false, results: null, mapped: null, // the table of the results
 };
 let asked = null; // aborts the question about the columns
+
+restore();
 
 /** Takes a text from another view. This view then shows it. */
 export function open(text) {
   setText(text, text.length > FIELD_CHARACTERS_MAX ? "The pasted text" : "");
 }
 
-function setText(text, source) {
+function setText(text, source, file = null) {
+  readText(text, source, file);
+  work.isKept = keepText(text);
+  warnOnLeaving("list", !work.isKept);
+  keep();
+}
+
+function readText(text, source, file) {
   asked?.abort();
   asked = null;
-  const table = readTable(text);
-  Object.assign(work, { text, source, table, heading: -1, column: firstUsed(table.rows), idType: "", kinds: [], texts: 0, trouble: "", decided: {} });
+  const whole = readTable(text);
+  const again = original(whole, headingOf(whole.rows));
+  const table = again?.table ?? whole;
+  Object.assign(work, {
+    text, source, file, table, isAgain: Boolean(again), known: again?.column ?? -1,
+    heading: -1, column: firstUsed(table.rows), idType: "", currency: -1, isTotalRead: false, kinds: [], texts: 0, trouble: "", decided: {},
+  });
+}
+
+/** The place where the footer begins, -1 without one. In a list of tickers a word for "total" may be one of them. */
+const footer = () => (work.table.columns === 1 && work.idType === "TICKER" ? -1 : totalOf(work.table, work.heading, work.column));
+
+/** The way the list is read: `total` is the place where a footer begins that is left out. */
+const reading = () => ({ ...work, total: work.isTotalRead ? -1 : footer(), name: work.decided.name ?? nameColumn(work.table, work) });
+
+function keep() {
+  const { source, file, decided, steps, unlisted, isMany } = work;
+  keepSettings({ source, file, decided, steps, unlisted, isMany });
+}
+
+/** Takes the list that was here before a reload. */
+function restore() {
+  const { text, settings } = kept();
+  if (!settings) return;
+  const { source, file, decided, steps, unlisted, isMany } = settings;
+  Object.assign(work, { steps, unlisted, isMany });
+  if (!text) return;
+  readText(text, source, file);
+  Object.assign(work, { decided }, decided);
 }
 
 export function show(view) {
@@ -60,7 +106,7 @@ export function show(view) {
     placeholder: "Paste a column, or several columns of a spreadsheet", value: work.source ? "" : work.text,
     on: { input: (event) => take(area.value, "", event.inputType === "insertFromPaste" ? 0 : TYPING_PAUSE_MS), paste: pasted },
   });
-  const choose = el("input", { type: "file", id: "file", class: "unseen", accept: ".csv,.txt,.tsv,text/*", on: { change: () => { if (choose.files[0]) fromFile(choose.files[0]); choose.value = ""; } } });
+  const choose = el("input", { type: "file", id: "file", class: "unseen", accept: ".csv,.txt,.tsv,.tab,.psv,text/*", on: { change: () => { if (choose.files[0]) fromFile(choose.files[0]); choose.value = ""; } } });
   const summary = el("p", { class: "dim small", role: "status" });
   const drop = el("div", {
     class: "drop", on: {
@@ -83,12 +129,12 @@ export function show(view) {
   const time = el("p", { class: "dim small" });
   const begin = el("button", { type: "button", class: "primary", on: { click: start } });
   const check = (name, label) => {
-    const box = el("input", { type: "checkbox", checked: work[name], on: { change: () => { work[name] = box.checked; } } });
+    const box = el("input", { type: "checkbox", checked: work[name], on: { change: () => { work[name] = box.checked; keep(); } } });
     return el("label", { class: "check" }, box, el("span", {}, label));
   };
   const recognised = el("section", { class: "recognised", "aria-labelledby": "recognised-title" },
     el("h2", { id: "recognised-title" }, "How it is read"), fields);
-  const choosing = el("section", { class: "choosing" }, stepsEditor(work.steps, () => {}),
+  const choosing = el("section", { class: "choosing" }, stepsEditor(work.steps, keep),
     el("div", { class: "options" }, check("isMany", "Show all matches of an ambiguous identifier, a line each"), check("unlisted", "Include unlisted equities"), keyField(keyChanged)),
     el("div", { class: "begin" }, begin, time));
   const first = el("section", { class: "first-rows" });
@@ -110,19 +156,19 @@ export function show(view) {
 
   async function fromFile(file) {
     try {
-      const text = await readFile(file);
+      const { text, encoding } = await readFile(file);
       const fits = text.length <= FIELD_CHARACTERS_MAX;
       if (fits) area.value = text;
-      take(text, fits ? "" : file.name, 0);
+      take(text, fits ? "" : file.name, 0, { name: file.name, encoding });
     } catch (error) {
       fill(summary, error.message);
       say(error.message);
     }
   }
 
-  function take(text, source, pause) {
+  function take(text, source, pause, file = null) {
     clearTimeout(typing);
-    setText(text, source);
+    setText(text, source, file);
     if (source) area.value = "";
     if (work.table.rows.length) typing = setTimeout(ask, pause);
     draw();
@@ -134,7 +180,7 @@ export function show(view) {
     const own = asked = new AbortController();
     draw();
     try {
-      const { limits, ...found } = await recognise(work.table, own.signal);
+      const { limits, ...found } = await recognise(work.table, work.known, own.signal);
       if (own.signal.aborted) return;
       Object.assign(work, found, { idType: found.kinds[found.column]?.idType ?? "", limits, trouble: "" }, work.decided);
     } catch (failure) {
@@ -164,16 +210,22 @@ export function show(view) {
   }
 
   function draw() {
-    const { table, heading, column, idType } = work;
-    fill(summary, work.source ? `${work.source}: ${counted(table.rows.length, "row")}. ` : "",
+    const { table, file, heading } = work;
+    const source = file?.name ?? work.source;
+    const encoding = ENCODINGS[file?.encoding];
+    fill(summary, source ? `${source}: ${counted(table.rows.length, "row")}${encoding ? `, ${encoding}` : ""}. ` : "",
+      work.source ? "The text is too long for the field, and is read all the same. " : "",
+      work.isKept ? "" : "The list is too large to be kept: a reload loses it. ",
       table.cut ? `${counted(table.cut, "row")} beyond ${count(ROWS_MAX)} were left out: split the list, or use the command figdex map. ` : "");
     choosing.hidden = !table.rows.length;
+    work.results?.setStale(work.table !== work.mapped);
     if (!table.rows.length) {
       fill(fields, lesson());
       return fill(first);
     }
-    const { rows, entries } = listOf(table, heading, column, idType);
-    readingFields(fields, work, !work.kinds.length, (changed) => { Object.assign(work.decided, changed); Object.assign(work, changed); draw(); }, entries.length);
+    const read = reading();
+    const { rows, entries, left } = listOf(table, read);
+    readingFields(fields, { ...work, name: read.name, footer: footer() }, !work.kinds.length, (changed) => { Object.assign(work.decided, changed); Object.assign(work, changed); keep(); draw(); }, { asked: rows.length, different: entries.length, left });
     fill(begin, `Map ${counted(rows.length, "row")}`);
     begin.disabled = !rows.length;
     fill(time, work.limits ? estimate(entries.length, work.limits) : "");
@@ -182,10 +234,11 @@ export function show(view) {
 
   async function start() {
     if (!work.kinds.length) await ask();
-    work.results?.cancel();
-    const list = listOf(work.table, work.heading, work.column, work.idType);
-    const { table, heading, idType, unlisted, isMany, limits } = work;
-    work.results = outcome(list, { table, heading, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
+    work.results?.leave();
+    const list = listOf(work.table, reading());
+    const { table, heading, column, total, name, idType, unlisted, isMany, limits } = reading();
+    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
+    work.mapped = table;
     work.results.show(results);
     work.results.start();
     results.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });

@@ -1,42 +1,57 @@
 // The rows of a list and their identifiers. Each different identifier is sent once, and all rows
-// with it share the answer.
+// with it share the answer. With a column of currencies, each is sent once for each currency.
 
-import { isBlank } from "../shared/table.js";
+import { leftOut } from "../shared/footer.js";
 
 export const STATUSES = { resolved: "Resolved", ambiguous: "Ambiguous", unknown: "Unknown", invalid: "Invalid" };
 
-const BLANK = { status: "invalid", error: "it is blank" };
-
 /**
- * The rows after the heading, and their different identifiers.
+ * The rows after the heading, without those that are left out (`leftOut`), and their different identifiers.
  * @param {{rows: string[][]}} table
- * @returns {{rows: object[], entries: object[]}} a row is `{number, text, entry}`, where `number`
- * counts all rows of the table from 1; an entry is `{text, job, rows, answer, chosen, correction, before}`, where
+ * @param {{heading: number, column: number, idType: string, currency: number, name: number, total: number}} reading
+ * the places of rows and columns, -1 for none
+ * @returns {{rows: object[], entries: object[], left: Map<number, string>}} a row is `{number, text, name, entry}`, where `number`
+ * counts all rows of the table from 1, and `name` is the list's own name of the security; an entry is `{text, currency, job, rows, answer, chosen, correction, before}`, where
  * `before` is the answer before a correction
  */
-export function listOf(table, heading, column, idType) {
-  const byText = new Map();
-  const blank = { text: "", rows: [], answer: BLANK };
+export function listOf(table, { heading, column, idType, currency, name = -1, total }) {
+  const known = new Map();
+  const left = leftOut(table, { heading, column, total });
   const rows = [];
   for (let place = heading + 1; place < table.rows.length; place += 1) {
-    const text = (table.rows[place][column] ?? "").trim();
-    let entry = text ? byText.get(text) : blank;
-    if (!entry) byText.set(text, entry = { text, job: jobOf(text, idType), rows: [], answer: null, chosen: null, correction: "" });
-    const row = { number: place + 1, text, entry, isBlank: isBlank(table.rows[place]) };
+    if (left.has(place)) continue;
+    const cell = (at) => (table.rows[place][at] ?? "").trim();
+    const text = cell(column), own = currency < 0 ? "" : cell(currency);
+    const key = `${own}\n${text}`;
+    let entry = known.get(key);
+    if (!entry) known.set(key, entry = { text, currency: own, job: jobOf(text, idType, own), rows: [], answer: null, chosen: null, correction: "" });
+    const row = { number: place + 1, text, name: name < 0 ? "" : cell(name), entry };
     entry.rows.push(row);
     rows.push(row);
   }
-  return { rows, entries: [...byText.values()] };
+  return { rows, entries: [...known.values()], left };
 }
 
-/** A text is sent unchanged for recognition, or as an identifier of a given kind. */
-export const jobOf = (text, idType) => (idType ? { idType, idValue: text } : text);
+/** The types that the server reads from a text. An identifier of another type must be exact. */
+const READ = new Set(["ID_BB_GLOBAL", "COMPOSITE_ID_BB_GLOBAL", "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", "ID_ISIN", "ID_CUSIP", "ID_CINS",
+  "ID_CUSIP_8_CHR", "ID_SEDOL", "ID_COMMON", "ID_WERTPAPIER", "ID_ITALY", "OCC_SYMBOL", "OPRA_SYMBOL", "TICKER"]);
 
-/** The type to try next for an unknown identifier, since its column may hold both. */
-const ALSO = { ID_BB_GLOBAL: "COMPOSITE_ID_BB_GLOBAL", COMPOSITE_ID_BB_GLOBAL: "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", ID_CUSIP: "ID_CINS" };
+/**
+ * A text is sent unchanged for recognition, or as a text of a column of the given kind, so that
+ * `BRK.B` and `="US4592001014"` are found there too (contract 17.13). A currency narrows both; a blank
+ * one narrows nothing.
+ */
+export function jobOf(text, idType, currency) {
+  if (!idType && !currency) return text;
+  const asked = !idType ? { text } : READ.has(idType) ? { text, as: idType } : { idType, idValue: text };
+  return { ...asked, ...(currency ? { currency } : {}) };
+}
 
-/** The job that may find an identifier after `job` has not; null when there is none. */
-export const nextJob = (job) => (ALSO[job.idType] ? { ...job, idType: ALSO[job.idType] } : null);
+/**
+ * The job that may find an identifier after `job` has not; null when there is none. A column of
+ * composite FIGIs may hold those of share classes.
+ */
+export const nextJob = (job) => (job.as === "COMPOSITE_ID_BB_GLOBAL" ? { ...job, as: "ID_BB_GLOBAL_SHARE_CLASS_LEVEL" } : null);
 
 /** The status of an entry, after a person's decision if there is one; "" before its answer. */
 export const statusOf = ({ answer, chosen }) => (!answer ? "" : chosen ? "resolved" : answer.status);
@@ -54,7 +69,7 @@ export const byOf = ({ answer, chosen }) => (chosen ? "chosen by you" : answer?.
 export function reasonOf({ answer, chosen, text, correction }) {
   const corrected = correction ? `corrected by you from ${text} to ${correction}` : "";
   if (!answer) return corrected || "not asked";
-  const open = answer.idTypes ? `different securities as ${answer.idTypes.join(" and ")}` : `${answer.matches} rows may be meant`;
+  const open = answer.reason ?? (answer.idTypes ? `different securities as ${answer.idTypes.join(" and ")}` : `${answer.matches} rows may be meant`);
   const reason = { unknown: "not found", invalid: answer.error, ambiguous: chosen ? "" : open }[answer.status] ?? "";
   const slip = answer.correction && reason ? `${reason}; did you mean ${answer.correction}?` : reason;
   return [corrected, slip].filter(Boolean).join("; ");

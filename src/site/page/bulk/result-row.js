@@ -4,9 +4,13 @@ import { el, copyable, count, counted, icon } from "../shared/dom.js";
 import { byOf, idTypesOf, matchesOf, reasonOf, STATUSES, statusOf } from "./list.js";
 import { inWords, kindName } from "../shared/kinds.js";
 import { level, levelMark } from "../shared/level.js";
+import { isOtherName } from "./own-names.js";
 import { href } from "../shared/router.js";
 
-export const COLUMNS = ["Row", "Identifier", "Read as", "Status", "Result", "FIGI", "How"];
+/** The columns, by their keys. With `hasNames`, the list has its own names. */
+export const columnsOf = ({ hasNames }) => ({
+  number: "Row", id: "Identifier", ...(hasNames ? { own: "Name in the list" } : {}), kind: "Read as", status: "Status", found: "Result", figi: "FIGI", how: "How",
+});
 
 const BY = { only: "the only row" };
 
@@ -14,13 +18,14 @@ const BY = { only: "the only row" };
  * The cells of line `at` of a row. `acts` has `choose(row, match)`, `correct(row, text)` and
  * `undo(row)`.
  */
-export function renderRow(row, at, { isMany }, acts) {
+export function renderRow(row, at, { isMany, hasNames }, acts) {
   const { entry, number, text } = row;
   const status = statusOf(entry);
   const isFirst = at === 0;
   const head = [
     isFirst ? count(number) : "",
-    isFirst ? el("span", { class: "mono", title: text }, text || (row.isBlank ? "blank row" : "blank cell")) : "",
+    isFirst ? el("span", { class: "mono", title: text }, text) : "",
+    ...(hasNames ? [isFirst ? ownName(row) : ""] : []),
     isFirst ? el("span", { class: "dim" }, idTypesOf(entry).map(kindName).join(" or ")) : "",
     isFirst && status ? el("span", { class: "outcome", data: { status } }, STATUSES[status]) : "",
   ];
@@ -37,6 +42,7 @@ export function renderRow(row, at, { isMany }, acts) {
     return [...head, security(match), copyable(match.figi, "FIGI"),
       el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: choose ${match.figi}`, on: { click: () => acts.choose(row, match) } }, `Choose (${at + 1} of ${count(entry.answer.matches)})`)];
   }
+  if (entry.candidates?.length && (status === "unknown" || status === "ambiguous")) return [...head, { columns: 2, content: guesses(row, acts) }, search(entry)];
   if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
   if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
   const slip = entry.answer.correction;
@@ -47,16 +53,47 @@ export function renderRow(row, at, { isMany }, acts) {
     }, icon("tick"), "Use ", el("span", { class: "mono" }, slip)) : null, el("span", { class: text ? "wrong" : "dim" }, words)) }, text ? search(entry) : ""];
 }
 
+const compared = new WeakMap(); // row → {match, isOther}: a long list is drawn many times
+
+/** Whether the found security has another name than the row. */
+export function hasOtherName(row) {
+  if (!row.name || statusOf(row.entry) !== "resolved") return false;
+  const [match] = matchesOf(row.entry);
+  if (compared.get(row)?.match !== match) compared.set(row, { match, isOther: isOtherName(row.name, match) });
+  return compared.get(row).isOther;
+}
+
+function ownName(row) {
+  return el("span", { class: "own" }, el("span", { class: "own-name dim", title: row.name }, row.name),
+    hasOtherName(row) ? el("span", { class: "differs", title: "The name in the list and the name of the result have no word in common" }, "name differs") : null);
+}
+
 function security(match) {
   return el("span", { class: "security" },
     el("a", { href: href.instrument(match.figi) }, match.ticker ?? match.figi), match.exchCode ? el("span", { class: "dim" }, match.exchCode) : null,
     levelMark(match), el("span", { class: "security-name", title: match.name ?? "" }, match.name ?? ""));
 }
 
+const words = (match) => [match.ticker, match.exchCode, level(match), match.name, match.figi].filter(Boolean).join(" · ");
+
+/** The securities that a name may mean: a button for the first one, and a list of the others. */
+function guesses(row, acts) {
+  const { entry, number, text } = row;
+  const known = new Set(); // a match may be one of the candidates
+  const [first, ...others] = [...entry.candidates, ...(entry.answer.data ?? [])].filter(({ figi }) => !known.has(figi) && known.add(figi));
+  const short = [first.name, first.ticker, first.exchCode].filter(Boolean).join(" · ");
+  const select = others.length ? el("select", {
+    class: "other-guesses", "aria-label": `Row ${number}, ${text}: choose another security`, data: { row: number },
+    on: { change: () => acts.choose(row, others[Number(select.value)]) },
+  }, el("option", { value: "" }, `or another of ${count(others.length)}`), others.map((match, place) => el("option", { value: String(place) }, words(match)))) : null;
+  return el("span", { class: "next" }, el("button", {
+    type: "button", class: "small-button guess", data: { row: number }, title: words(first), "aria-label": `Row ${number}, ${text}: confirm ${short}`, on: { click: () => acts.choose(row, first) },
+  }, icon("tick"), el("span", { class: "guess-name" }, short)), select);
+}
+
 function choice(row, acts) {
   const { entry, number, text } = row;
   const { data, matches } = entry.answer;
-  const words = (match) => [match.ticker, match.exchCode, level(match), match.name, match.figi].filter(Boolean).join(" · ");
   const more = matches > data.length ? `; the first ${data.length} are here` : "";
   const select = el("select", {
     "aria-label": `Row ${number}, ${text}: choose one of ${counted(matches, "match", "matches")}`, data: { row: number },

@@ -8,21 +8,25 @@ import { picker } from "../shared/picker.js";
 import { LISTS } from "../search/query.js";
 
 const STEPS_MAX = 16;
+/** The steps without values. */
+const PLAIN = { composite: "Composites", home: "The listing in the home country" };
+/** The rows that each of them keeps. */
+const KEEPS = { composite: "one row for each country, in place of one for each exchange", home: "the composite in the country of the ISIN" };
 
 /** The default steps of a new list. */
-export const DEFAULT_STEPS = () => [{ property: "composite", values: [] }];
+export const DEFAULT_STEPS = () => ["home", "composite"].map((property) => ({ property, values: [] }));
 
 /** The steps in the server's notation. A property without values is left out. */
 export const preferOf = (steps) => steps
-  .filter(({ property, values: chosen }) => property === "composite" || chosen.length)
-  .map(({ property, values: chosen }) => (property === "composite" ? property : `${property}=${chosen.join("|")}`));
+  .filter(({ property, values: chosen }) => PLAIN[property] || chosen.length)
+  .map(({ property, values: chosen }) => (PLAIN[property] ? property : `${property}=${chosen.join("|")}`));
 
 /** The editor of `steps`. It changes them in place, and calls `onChange()` after each change. */
 export function stepsEditor(steps, onChange) {
   const list = el("ol", { class: "steps" });
   const add = el("select", { "aria-label": "Add a step", data: { field: "add step" }, on: { change: added } });
   const box = el("fieldset", { class: "prefer" }, el("legend", {}, "When an identifier has several listings"),
-    el("p", { class: "dim small" }, "Each step keeps the listings that fit, if any do. What no step decides stays ambiguous: nothing is guessed."),
+    el("p", { class: "dim small" }, "Each step keeps the listings that fit, if any do, until one is left. What no step decides stays ambiguous: nothing is guessed. At first the steps are the listing in the country of the ISIN, then composites. You can remove, add and reorder them."),
     list, add);
   const acts = {
     up: (place) => moved(place, place - 1),
@@ -33,8 +37,8 @@ export function stepsEditor(steps, onChange) {
   return box;
 
   function draw(focus) {
-    const hasComposite = steps.some(({ property }) => property === "composite");
-    const options = [["", "Add a step…"], ...(hasComposite ? [] : [["composite", "Composites"]]), ...Object.entries(LISTS)];
+    const plain = Object.entries(PLAIN).filter(([name]) => !steps.some(({ property }) => property === name));
+    const options = [["", "Add a step…"], ...plain, ...Object.entries(LISTS)];
     fill(add, options.map(([value, name]) => el("option", { value }, name)));
     add.value = "";
     add.disabled = steps.length === STEPS_MAX;
@@ -43,12 +47,12 @@ export function stepsEditor(steps, onChange) {
   }
 
   function item(step, place) {
-    const name = step.property === "composite" ? "Composites" : LISTS[step.property];
+    const name = PLAIN[step.property] ?? LISTS[step.property];
     const button = (act, label, sign, disabled) => el("button", {
       type: "button", class: "quiet icon", "aria-label": `${label}: step ${place + 1}, ${name}`, title: label, disabled, data: { field: `${act} ${place}` }, on: { click: () => acts[act](place) },
     }, sign);
     return el("li", {},
-      step.property === "composite" ? el("span", { class: "step-name" }, name)
+      PLAIN[step.property] ? el("span", { class: "step-name" }, name, el("span", { class: "dim small" }, `: ${KEEPS[step.property]}`))
         : picker({
           field: `step ${place}`, label: `${name}, the first that fits`, values: () => valuesInData(step.property), chosen: step.values, empty: "Choose values, the first one first", meaning: meaningOf(step.property),
           onChange: (chosen) => { step.values = chosen; draw(`step ${place}`); onChange(); },
@@ -66,7 +70,7 @@ export function stepsEditor(steps, onChange) {
   function added() {
     if (!add.value) return;
     steps.push({ property: add.value, values: [] });
-    draw(add.value === "composite" ? "add step" : `step ${steps.length - 1}`);
+    draw(PLAIN[add.value] ? "add step" : `step ${steps.length - 1}`);
     onChange();
   }
 }

@@ -9,23 +9,33 @@ const BEYOND = 6; // rows kept ready above and below
 
 const pixelsOf = (element) => parseInt(getComputedStyle(element).getPropertyValue("--v-row"), 10) || 32;
 
-function cellOf(cell) {
-  if (!cell?.columns) return el("div", { role: "cell" }, cell);
-  const wide = el("div", { role: "cell", "aria-colspan": String(cell.columns) }, cell.content);
+/** The cells of a row. Each has the class of its column, or of its first one. */
+function cellsOf(cells, keys) {
+  let at = 0;
+  return cells.map((cell) => {
+    const key = keys[at];
+    at += cell?.columns ?? 1;
+    return cellOf(cell, `v-${key}`);
+  });
+}
+
+function cellOf(cell, name) {
+  if (!cell?.columns) return el("div", { role: "cell", class: name }, cell);
+  const wide = el("div", { role: "cell", class: name, "aria-colspan": String(cell.columns) }, cell.content);
   wide.style.gridColumn = `span ${cell.columns}`;
   return wide;
 }
 
 /**
- * A cell of several columns is `{columns, content}`.
- * @param {{label: string, kind: string, columns: string[], render: (place: number) => (Node|string|object)[]}} options
+ * `columns` has the name of each column by its key. A cell of several columns is `{columns, content}`.
+ * @param {{label: string, kind: string, columns: object, render: (place: number) => (Node|string|object)[]}} options
  * @returns {{element: HTMLElement, update: (rows: number) => void}}
  */
 export function virtual({ label, kind, columns, render }) {
   const space = el("div", { class: "v-space", role: "rowgroup" });
   const element = el("div", { class: `v-table ${kind}`, role: "table", "aria-label": label, tabindex: "0", on: { scroll: () => requestAnimationFrame(draw) } },
     el("div", { role: "rowgroup", class: "v-head" }, el("div", { role: "row", class: "v-row", "aria-rowindex": "1" },
-      columns.map((name) => el("div", { role: "columnheader" }, name)))), space);
+      Object.entries(columns).map(([key, name]) => el("div", { role: "columnheader", class: `v-${key}` }, name)))), space);
   let rows = 0, from = -1, to = -1, pixels = 32, drawn = new Map();
   new ResizeObserver(() => {
     if (pixelsOf(element) === pixels) draw();
@@ -62,7 +72,7 @@ export function virtual({ label, kind, columns, render }) {
   }
 
   function rowOf(place) {
-    const row = el("div", { role: "row", class: "v-row", "aria-rowindex": String(place + 2) }, render(place).map(cellOf));
+    const row = el("div", { role: "row", class: "v-row", "aria-rowindex": String(place + 2) }, cellsOf(render(place), Object.keys(columns)));
     row.style.top = `${place * pixels}px`;
     return row;
   }

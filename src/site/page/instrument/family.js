@@ -24,12 +24,14 @@ export function family(figi, kin) {
   }
   const isOwn = (branch) => branch.compositeFIGI === figi || branch.venues.some((venue) => venue.figi === figi);
   const name = ({ composite, venues: [venue] }) => composite?.exchCode ?? venue?.exchCode ?? "~";
-  const ordered = [...branches].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || name(a).localeCompare(name(b)));
+  const isBest = ({ composite, venues }) => [composite, ...venues].some((row) => row?.figi === kin.bestListing);
+  const ordered = [...branches].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || Number(isBest(b)) - Number(isBest(a)) || name(a).localeCompare(name(b)));
   // A branch that names a composite which is not in the data means little, unless it has the shown
   // instrument. Such branches are folded away together.
   const isFull = (branch) => branch.composite || isOwn(branch) || !branch.compositeFIGI;
   const [full, partial] = [ordered.filter(isFull), ordered.filter((branch) => !isFull(branch))];
-  const draw = (branch) => composite(branch, figi, venues <= OPEN_VENUES_MAX || isOwn(branch));
+  const shown = { figi, best: kin.bestListing };
+  const draw = (branch) => composite(branch, shown, venues <= OPEN_VENUES_MAX || isOwn(branch));
   const of = kin.truncated ? "The first " : "";
   return section(
     `${of}${counted(rows.length, "listing")}: ${counted(rows.length - venues, "composite")}, ${counted(venues, "venue")}`,
@@ -52,16 +54,16 @@ function root({ shareClassFIGI }, figi) {
     el("a", { class: "t-all", href: href.search(new URLSearchParams({ query: shareClassFIGI })) }, "All members"));
 }
 
-function composite({ compositeFIGI, composite, venues }, figi, isOpen) {
-  const head = composite ? line(composite, figi)
+function composite({ compositeFIGI, composite, venues }, shown, isOpen) {
+  const head = composite ? line(composite, shown)
     : el("div", { class: "t-row dim" }, compositeFIGI ? ["Composite ", copyable(compositeFIGI, "Composite FIGI"), " is not in the data"] : "Without a composite");
   if (!venues.length) return el("li", {}, head);
   return el("li", {}, head,
     el("details", { open: isOpen }, el("summary", {}, counted(venues.length, "venue")),
-      el("ul", {}, venues.map((venue) => el("li", {}, line(venue, figi))))));
+      el("ul", {}, venues.map((venue) => el("li", {}, line(venue, shown))))));
 }
 
-function line(row, figi) {
+function line(row, { figi, best }) {
   const isPresent = row.figi === figi;
   const names = [
     el("span", { class: "t-ticker" }, row.ticker ?? "–"),
@@ -71,5 +73,6 @@ function line(row, figi) {
   return el("div", { class: isPresent ? "t-row present" : "t-row" },
     isPresent ? el("span", { class: "t-link", "aria-current": "true" }, names)
       : el("a", { class: "t-link", href: href.instrument(row.figi) }, names),
-    levelMark(row), copyable(row.figi, "FIGI"), isPresent ? el("span", { class: "t-here" }, "shown here") : null);
+    levelMark(row), copyable(row.figi, "FIGI"), row.figi === best ? el("span", { class: "t-best dim", title: "The row that stands for this security in suggestions" }, "best listing") : null,
+    isPresent ? el("span", { class: "t-here" }, "shown here") : null);
 }

@@ -7,7 +7,6 @@ import { exchangeName } from "../shared/about.js";
 import { inWords } from "../shared/kinds.js";
 import { chips, filterCount, parametersOf, write } from "./query.js";
 import { href } from "../shared/router.js";
-import { termsAsked } from "./terms-asked.js";
 
 /** Advice for asking, and the most frequent types. `counts` is a promise of `topValues`. */
 export function teaching(counts) {
@@ -24,33 +23,40 @@ export function teaching(counts) {
 /** The most filters that are left out, one at a time, to see whether the others find something. */
 const LOOSENED_MAX = 4;
 
-/** The notice that nothing was found. `signal` aborts the search for the intended words. */
-export function nothing(question, signal) {
+/**
+ * The notice that nothing was found. `found` may have the fault and the correction of an identifier.
+ * `signal` aborts the search for the intended words.
+ */
+export function nothing(question, found, signal) {
   say("No results");
   const tips = [];
   if (filterCount(question)) tips.push("Filters are exact: exchange code US is the composite of all United States venues, not each of them. Remove a filter to see more.");
   if (question.query) {
-    tips.push("Every word must match a whole word of the ticker, the name or the description: “appl” does not find Apple. Only the suggestions under the search box complete words.");
+    tips.push("No instrument has these words in its ticker, its name or its description, nor words that are similar to them.");
     tips.push("An identifier (ISIN, CUSIP, SEDOL, FIGI, …) must be typed in full.");
   }
   if (!question.unlisted) tips.push("Equities that no exchange lists are hidden unless the filter “Include unlisted equities” is set.");
   const meant = el("div", { class: "did-you-mean", "aria-live": "polite" });
-  guess(question, meant, signal);
+  guess(question, found, meant, signal);
   return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), meant, el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
 
-/**
- * Shows similar questions that find something: with fewer filters, with terms as filters, or with
- * other words.
- */
-async function guess(question, place, signal) {
+/** Links to similar questions that find something, for results that are only guesses. */
+export function similar(question, signal) {
+  const meant = el("div", { class: "did-you-mean", "aria-live": "polite" });
+  guess(question, {}, meant, signal);
+  return meant;
+}
+
+/** Shows similar questions that find something: with fewer filters, or with other words. */
+async function guess(question, { finding, correction }, place, signal) {
   try {
-    let shown = await (question.query ? freed : loosened)(question, signal) ?? await asTerms(question, signal);
-    if (!shown && question.query) {
-      const names = await alike(question, signal);
-      // A number is seldom part of a name.
-      shown = [names, names && !/\d/.test(question.query) ? null : await shorter(question, signal)];
+    if (finding) {
+      return fill(place, el("p", {}, `${inWords(finding)}. Did you mean `, el("a", { href: write({ ...question, query: correction }) }, correction), "?"));
     }
+    let shown = await (question.query ? freed : loosened)(question, signal);
+    // A number is seldom part of a name.
+    if (!shown && question.query && !/^\d+$/.test(question.query)) shown = await shorter(question, signal);
     if (!signal.aborted) fill(place, shown);
   } catch {
     // The tips alone are enough.
@@ -73,36 +79,6 @@ async function loosened(question, signal) {
   const found = await Promise.all(active.slice(0, LOOSENED_MAX).map(async (chip) => ({ chip, total: await finds(chip.without, signal) })));
   return found.filter(({ total }) => total).map(({ chip: { label, value, without }, total }) => el("p", {},
     "Without ", el("a", { href: write(without) }, `${label} ${value}`), `, the other filters find ${counted(total, "instrument")}.`));
-}
-
-/** The words that are terms, as filters. */
-async function asTerms(question, signal) {
-  const found = await Promise.all(termsAsked(question).map(async (all) => {
-    for (const asked of all) {
-      const total = await finds(asked, signal);
-      if (total) return [asked, total];
-    }
-    return null;
-  }));
-  const known = found.filter(Boolean);
-  const filters = (asked) => chips(asked).map(({ label, value }) => `${label} ${value}`).join(", ");
-  return known.length ? known.map(([asked, total]) => el("p", {}, "As filters: ",
-    el("a", { href: write(asked) }, `${asked.query}, ${filters(asked)}`), ` finds ${counted(total, "instrument")}.`)) : null;
-}
-
-/** The right check digit, or names that are similar to the words. */
-async function alike(question, signal) {
-  const { rows, finding, correction } = await api.suggest(question.query, [], signal);
-  const search = (query) => el("a", { href: write({ ...question, query }) }, query);
-  if (finding) return el("p", {}, `${inWords(finding)}. Did you mean `, search(correction), "?");
-  // Names that differ only in letter case or punctuation find the same rows.
-  const names = new Map(rows.map((row) => row.name ?? row.ticker).filter(Boolean).reverse().map((name) => [name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim(), name]));
-  names.delete(question.query.toLowerCase());
-  if (!names.size) return null;
-  const [first, ...others] = [...names.values()].reverse().slice(0, 4);
-  return [el("p", {}, "Did you mean ", search(first), "?"),
-    others.length ? el("p", { class: "dim small" }, "Or ", others.map((name, at) => [at ? ", " : "", search(name)]), ".") : null,
-    el("p", { class: "dim small" }, "Or open ", el("a", { href: href.instrument(rows[0].figi) }, [rows[0].ticker ?? rows[0].figi, rows[0].exchCode].filter(Boolean).join(" ")), ".")];
 }
 
 /** The words without the last one, which may be an exchange, and without the first one. */

@@ -30,20 +30,28 @@ const OTHER = { exchCode: "micCode", micCode: "exchCode" };
 let last = {};
 
 /**
- * The panel of a question. `ask(question)` is called with each changed question. `counts` is a
- * promise: of `topValues`, of null without an answer, or of undefined if the view was left.
+ * The panel of a question. `ask(question)` is called with each changed question. `take(counts,
+ * reading)` is called before the panel is used, and again when they are asked for again. `counts` is
+ * a promise: of `topValues`, of null without an answer, or of undefined if the view was left.
+ * `reading` is a promise of the reading of the words, or of null.
+ * @returns {{element: HTMLElement, take: (counts: Promise, reading: Promise) => void}}
  */
-export function filters(question, ask, counts) {
+export function filters(question, ask) {
+  let taken = null;
   const tops = Object.fromEntries(FACETS.map((name) => [name, el("ul", { class: "facet", "aria-label": `${CHOICES[name]}, most frequent` })]));
   const drawTops = (isOld) => FACETS.forEach((name) => fill(tops[name], (last[name]?.values ?? []).map((one) => top(name, one, isOld))));
   drawTops(true);
-  counts.then((known) => {
-    if (known === undefined) return;
-    last = known?.facets ?? {};
-    const focused = document.activeElement?.closest?.(".facet") ? document.activeElement.dataset.field : null;
-    drawTops(false);
-    if (focused) document.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-  });
+
+  function take(counts, reading) {
+    taken = { counts, reading };
+    counts.then((known) => {
+      if (known === undefined || taken.counts !== counts) return;
+      last = known?.facets ?? {};
+      const focused = document.activeElement?.closest?.(".facet") ? document.activeElement.dataset.field : null;
+      drawTops(false);
+      if (focused) document.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    });
+  }
 
   function top(name, { value, count: number }, isOld) {
     const chosen = question.lists[name] ?? [];
@@ -66,7 +74,7 @@ export function filters(question, ask, counts) {
     if (!(name in LISTS) && name in CHOICES) return tops[name];
     if (name in LISTS) {
       return [picker({
-        field: name, label: LISTS[name], values: () => valuesOf(name, question), chosen: question.lists[name] ?? [], meaning: meaningOf(name),
+        field: name, label: LISTS[name], values: async () => valuesOf(name, question, await taken.reading), chosen: question.lists[name] ?? [], meaning: meaningOf(name),
         disabled: question.lists[OTHER[name]] ? `Not together with ${LISTS[OTHER[name]]}` : "",
         onChange: (chosen) => set("lists", name, chosen, chosen.length > 0),
       }), tops[name]];
@@ -77,11 +85,12 @@ export function filters(question, ask, counts) {
     type: "checkbox", checked: question.unlisted, data: { field: "unlisted" }, on: { change: () => ask({ ...question, unlisted: unlisted.checked }) },
   });
   const active = filterCount(question);
-  return el("section", { class: "filters", "aria-label": "Filters" },
+  const element = el("section", { class: "filters", "aria-label": "Filters" },
     el("div", { class: "filters-head" }, el("h2", {}, "Filters"),
       active ? el("button", { type: "button", class: "link", on: { click: () => ask({ query: question.query, lists: {}, intervals: {}, unlisted: false }) } }, "Clear all") : null),
     GROUPS.map(([title, names]) => el("fieldset", {}, el("legend", {}, title), names.map(field))),
     el("label", { class: "check" }, unlisted, el("span", {}, "Include unlisted equities")));
+  return { element, take };
 }
 
 /** Two fields, from and to, of numbers or dates. A fault is shown under them at once. */

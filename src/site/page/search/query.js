@@ -61,6 +61,21 @@ export function parametersOf(question) {
   return parameters;
 }
 
+/**
+ * The question with the words and the filters of a reading, for requests that read no text.
+ * `reading` is that of the answer of `/find`, or null.
+ */
+export function narrowed(question, reading) {
+  if (!reading) return question;
+  const { level, includeUnlistedEquities: unlisted, ...filters } = reading.filters;
+  const lists = { ...(level ? { level } : {}) }, intervals = {};
+  for (const [name, values] of Object.entries(filters)) {
+    if (name in INTERVALS) intervals[name] = values.map((end) => (end === null ? "" : String(end)));
+    else lists[name] = values;
+  }
+  return { ...question, query: reading.query, lists, intervals, unlisted: Boolean(unlisted) };
+}
+
 /** The address of a question. */
 export function write(question) {
   const parameters = parametersOf(question);
@@ -138,6 +153,20 @@ export function faultOf(question) {
   return null;
 }
 
+const inWords = ([from, to]) => (from === to ? String(from) : from && to ? `${from} to ${to}` : from ? `from ${from}` : `up to ${to}`);
+
+/** The most values of a chip that was read from the text; further ones are counted. */
+const VALUES_SHOWN = 2;
+
+/** The filters that were read from the text, as `chips` has its own, with the `text` of each. */
+export function chipsRead(question, reading) {
+  return (reading?.chips ?? []).map(({ text, property, values, interval, without: query }) => {
+    const more = values ? values.length - VALUES_SHOWN : 0;
+    const value = interval ? inWords(interval) : `${values.slice(0, VALUES_SHOWN).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    return { label: CHOICES[property] ?? INTERVALS[property], name: property, value, text, without: { ...question, query } };
+  });
+}
+
 /**
  * The active filters: `{label, value, without}`, and `name` if it is one of `CHOICES`; `without` is
  * the question without the filter.
@@ -155,8 +184,7 @@ export function chips(question) {
   for (const [name, [from, to]] of Object.entries(question.intervals)) {
     const intervals = { ...question.intervals };
     delete intervals[name];
-    const value = from === to ? from : from && to ? `${from} to ${to}` : from ? `from ${from}` : `up to ${to}`;
-    chips.push({ label: INTERVALS[name], value, without: { ...question, intervals } });
+    chips.push({ label: INTERVALS[name], value: inWords([from, to]), without: { ...question, intervals } });
   }
   if (question.unlisted) {
     chips.push({ label: "Unlisted equities", value: "included", without: { ...question, unlisted: false } });

@@ -5,18 +5,20 @@
 import { el, fill, say, copyText, count, counted, icon } from "../shared/dom.js";
 import { about, exchangeName } from "../shared/about.js";
 import * as api from "../shared/api.js";
-import { download, FIELDS, line, tabbed } from "../shared/csv.js";
-import { nothing, teaching } from "./empty.js";
+import { FIELDS, tabbed } from "../shared/csv.js";
+import { nothing, similar, teaching } from "./empty.js";
 import { topValues } from "./facets.js";
 import { filters } from "./filters.js";
-import { fold } from "./fold.js";
+import { fold, foldFound } from "./fold.js";
 import { notice } from "../shared/notice.js";
-import { read, write, body, chips, endpoint, faultOf, filterCount, isEmpty } from "./query.js";
-import { focusFirst, listing } from "./rows.js";
+import { isinButton, isinOf, isShown } from "./isin.js";
+import { read, write, body, chips, chipsRead, faultOf, filterCount, isEmpty, parametersOf } from "./query.js";
+import { focusFirst, listing, sortNote } from "./rows.js";
+import { saving } from "./save.js";
 import { go, href } from "../shared/router.js";
 
 const KEPT = 30;
-const kept = new Map(); // address → {securities, rows, next, total, isScarce, sort}
+const kept = new Map(); // address → {securities, guesses, reading, rows, next, total, isScarce, sort}
 
 /** With words, pages are read until there are this many securities, but at most this many pages. */
 const SECURITIES_AT_ONCE = 25;
@@ -24,6 +26,8 @@ const PAGES_AT_ONCE = 5;
 const PAGE_ROWS = 100;
 /** If fewer requests than this are left, no further page is read automatically. */
 const REQUESTS_SPARED = 20;
+/** If there are more securities than this, guesses are not shown under them. */
+const ENOUGH = 10;
 /** If there is only one security, with at most this many listings, all listings are shown. */
 const OPEN_LISTINGS_MAX = 40;
 /** The most rows that the server returns. */
@@ -37,34 +41,68 @@ export function show(view, route, signal) {
   const focused = view.contains(document.activeElement) ? document.activeElement.dataset.field : undefined;
   // Each change of a filter redraws the view. The focus stays where it was.
   const refocus = () => { if (focused) view.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true }); };
-  const place = { status: el("p", { class: "status" }), acts: el("div", { class: "acts" }), answer: el("div", { class: "answer" }) };
+  const place = { status: el("p", { class: "status" }), acts: el("div", { class: "acts" }), chips: el("div", {}), answer: el("div", { class: "answer" }) };
   const fault = faultOf(question);
-  // The names of exchanges are drawn together with the counts.
-  const counts = fault ? Promise.resolve(null) : Promise.all([topValues(question, signal), about()]).then(([known]) => known, () => (signal.aborted ? undefined : null));
-  fill(view, el("div", { class: "searching" }, side(question, active, ask, counts), el("section", { class: "found", "aria-labelledby": "title" },
-    el("div", { class: "found-head" }, heading(question), place.status, place.acts),
-    active ? el("ul", { class: "chips", "aria-label": "Active filters" }, chips(question).map((chip) => chipOf(chip, ask))) : null,
-    place.answer)));
+  const isLoaded = !isEmpty(question) && !fault;
+  const panel = filters(question, ask);
+  fill(view, el("div", { class: "searching" }, side(question, active, panel.element), el("section", { class: "found", "aria-labelledby": "title" },
+    el("div", { class: "found-head" }, heading(question), place.status, place.acts), place.chips, place.answer)));
+  drawChips(place, question, null, ask);
   refocus();
 
-  if (isEmpty(question)) return fill(place.answer, teaching(counts));
-  if (fault) return fill(place.answer, el("div", { class: "notice" }, el("p", {}, fault)));
-  load(question, counts, place, signal);
+  // Everything that depends on the first page is asked for together, and together again after a
+  // failure.
+  const begin = () => {
+    const first = isLoaded ? firstPage(question, signal) : Promise.resolve(null);
+    const reading = first.then((found) => found?.reading ?? null, () => null);
+    // The names of exchanges are drawn together with the counts.
+    const counts = fault ? Promise.resolve(null) : Promise.all([countsOf(question, reading, signal), about()]).then(([known]) => known, () => (signal.aborted ? undefined : null));
+    panel.take(counts, reading);
+    reading.then((known) => known && !signal.aborted && drawChips(place, question, known, ask));
+    return { first, counts };
+  };
+  if (isLoaded) return load(question, begin, place, signal);
+  const { counts } = begin();
+  fill(place.answer, fault ? el("div", { class: "notice" }, el("p", {}, fault)) : teaching(counts));
 }
 
-function chipOf({ label, name, value, without }, ask) {
+/** The counts for a question. They are asked for at once, and again if its words have a reading. */
+async function countsOf(question, reading, signal) {
+  const asTyped = topValues(question, null, signal);
+  asTyped.catch(() => {});
+  const known = await reading;
+  return known ? topValues(question, known, signal) : asTyped;
+}
+
+/** The active filters, those that were read from the text, and the words that nothing fits. */
+function drawChips(place, question, reading, ask) {
+  const all = [...chips(question), ...chipsRead(question, reading)];
+  fill(place.chips,
+    all.length ? el("ul", { class: "chips", "aria-label": "Active filters" }, all.map((chip) => chipOf(chip, ask))) : null,
+    reading?.leftOut ? el("p", { class: "dim left-out" }, leftOutOf(reading)) : null);
+}
+
+/** The sentence about the words of a text that are left out: they do not fit, or are next to an identifier. */
+function leftOutOf({ query, chips: narrowing, leftOut }) {
+  const quoted = (between) => leftOut.map((text, at) => [at ? between : "", el("q", {}, text)]);
+  if (!narrowing.length) return ["Read as ", el("q", {}, query), ", without ", quoted(" and "), "."];
+  return ["Nothing that fits the other words also fits ", quoted(" or "), leftOut.length > 1 ? ", so they were left out." : ", so it was left out."];
+}
+
+function chipOf({ label, name, value, text, without }, ask) {
+  const read = text ? `, read from “${text}”` : "";
   return el("li", {}, el("button", {
-    type: "button", class: "chip", "aria-label": `Remove the filter ${label} ${value}`, title: (name === "exchCode" && exchangeName(value)) || null, on: { click: () => ask(without) },
-  }, el("span", { class: "dim" }, label), " ", value, el("span", { class: "chip-cross", "aria-hidden": "true" }, "×")));
+    type: "button", class: text ? "chip read" : "chip", "aria-label": `Remove the filter ${label} ${value}${read}`,
+    title: text ? `Read from “${text}”. Remove it to search without these words.` : (name === "exchCode" && exchangeName(value)) || null, on: { click: () => ask(without) },
+  }, text ? [el("q", {}, text), " "] : null, el("span", { class: "dim" }, label), " ", value, el("span", { class: "chip-cross", "aria-hidden": "true" }, "×")));
 }
 
 // On a narrow screen the filters are folded under a button; on a wide one they are next to the
 // results.
 let unfolded = false, words = "";
-function side(question, active, ask, counts) {
+function side(question, active, panel) {
   if (question.query !== words) unfolded = false; // after new words, the results are in view
   words = question.query;
-  const panel = filters(question, ask, counts);
   panel.id = "filters";
   const box = el("div", { class: "side" });
   const button = el("button", {
@@ -93,52 +131,83 @@ function shareClassLink(found, { query }) {
     ? el("p", { class: "share-class-link" }, "This FIGI is a share class: ", el("a", { href: href.instrument(figi) }, "its page"), ".") : null;
 }
 
-async function load(question, counts, place, signal) {
+/** The first page of a question. It is kept, so that going back shows the same rows. */
+async function firstPage(question, signal) {
   const address = write({ ...question, sort: null });
   let found = kept.get(address);
   if (!found) {
-    fill(place.status, "Searching…");
-    fill(place.answer, skeleton());
-    found = { securities: new Map(), rows: 0, next: undefined, total: undefined, isScarce: false, sort: null };
-    try {
-      await Promise.all([readPage(found, question, signal), about()]);
-    } catch (failure) {
-      if (failure.name === "AbortError") return;
-      fill(place.status);
-      return fill(place.answer, notice(failure, () => load(question, counts, place, signal)));
-    }
+    found = { securities: new Map(), guesses: new Map(), reading: null, rows: 0, next: undefined, total: undefined, isScarce: false, sort: null };
+    await Promise.all([readPage(found, question, signal), about()]);
     const [first, ...others] = found.securities.values();
     if (first && !others.length && first.rows.length > 1) first.isOpen = !found.next && first.rows.length <= OPEN_LISTINGS_MAX;
     kept.set(address, found);
     if (kept.size > KEPT) kept.delete(kept.keys().next().value);
   }
+  return found;
+}
+
+/** Shows the first page. `begin()` asks for it, and returns its promise and that of the counts. */
+async function load(question, begin, place, signal) {
+  if (!kept.has(write({ ...question, sort: null }))) {
+    fill(place.status, "Searching…");
+    fill(place.answer, skeleton());
+  }
+  const { first, counts } = begin();
+  let found;
+  try {
+    found = await first;
+  } catch (failure) {
+    if (failure.name === "AbortError") return;
+    fill(place.status);
+    return fill(place.answer, notice(failure, () => load(question, begin, place, signal)));
+  }
   if (signal.aborted) return;
-  if (!found.rows) {
+  if (!found.securities.size && !found.guesses.size) {
     fill(place.status, "No results");
-    return fill(place.answer, nothing(question, signal));
+    return fill(place.answer, nothing(question, found, signal));
   }
   found.sort = question.sort;
   render(found, question, counts, place, signal);
 }
 
+/** A page of a question. Words are asked for by `/find`, filters alone by a filter. */
+const pageOf = (question, start, signal) => (question.query ? api.find(parametersOf(question), start, signal)
+  : api.page("filter", { ...body(question), ...(start ? { start } : {}) }, signal));
+
 /** Adds the next page to `found`. */
 async function readPage(found, question, signal) {
-  const page = await api.page(endpoint(question), { ...body(question), ...(found.next ? { start: found.next } : {}) }, signal);
-  fold(found.securities, page.data);
+  const began = performance.now();
+  const page = await pageOf(question, found.next, signal);
+  Object.assign(found, { ms: performance.now() - began, limits: page.limits });
+  if (question.query) {
+    if (!found.rows) Object.assign(found, { reading: page.reading, finding: page.finding, correction: page.correction, isGuessFirst: Boolean(page.securities[0]?.isGuess) });
+    foldFound(found.securities, found.guesses, page);
+  } else {
+    fold(found.securities, page.data);
+    found.total = page.total ?? found.total;
+  }
   found.rows += page.data.length;
   found.next = page.next;
   found.isScarce = page.left < REQUESTS_SPARED;
-  found.total = page.total ?? found.total;
 }
 
 function render(found, question, counts, place, signal) {
-  const table = listing(found, changed);
+  // Without an exact result, the guesses are the results. A guess that is first in the answer comes
+  // first; the others come last, if there are few exact results.
+  const isGuessed = !found.securities.size;
+  const [best, ...others] = isGuessed ? [] : guessesOf(found);
+  const shown = isGuessed ? { ...found, securities: found.guesses } : found;
+  const table = listing(shown, changed);
   const opening = el("button", { type: "button", class: "quiet", title: "Show all listings of all securities that are here", on: { click: () => table.openAll(opening.getAttribute("aria-pressed") === "false") } }, icon("down"), "All listings");
   const foot = el("div", { class: "more" });
-  fill(place.answer, shareClassLink(found, question), el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Results, scrollable" }, table.element), foot);
-  fill(place.acts, opening,
+  const last = el("div", {});
+  const { button, box } = saving({ found, pageOf: (start) => pageOf(question, start, signal), cells, signal });
+  fill(place.answer, isGuessed ? el("h2", { class: "guesses" }, "Did you mean") : null, guesses("Did you mean", best ? [best] : []),
+    shareClassLink(shown, question), box, el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Results, scrollable" }, table.element), foot,
+    isGuessed ? similar(question, signal) : last);
+  fill(place.acts, opening, isinButton(() => table.update()),
     el("button", { type: "button", class: "quiet", on: { click: copyRows } }, icon("copy"), "Copy rows"),
-    el("button", { type: "button", class: "quiet", on: { click: save } }, icon("save"), "Download CSV"));
+    button);
   drawFoot();
   say(status());
   counts.then((known) => {
@@ -157,6 +226,7 @@ function render(found, question, counts, place, signal) {
     question.sort = found.sort;
     history.replaceState(history.state, "", write(question));
     drawOpening();
+    fill(place.status, status());
   }
 
   function drawOpening() {
@@ -166,15 +236,18 @@ function render(found, question, counts, place, signal) {
   }
 
   function status() {
+    if (isGuessed) return `No exact result · ${counted(found.guesses.size, "guess", "guesses")}`;
     const securities = counted(found.securities.size, "security", "securities");
+    if (!found.rows) return securities; // found by other names, which a search does not know
     const all = found.total ?? (found.next ? undefined : found.rows);
-    if (all === undefined) return `${securities} in the first ${count(found.rows)} instruments`;
+    if (all === undefined) return `${securities} in the first ${count(found.rows)} instruments${sortNote(found)}`;
     const of = found.rows < all ? `${count(found.rows)} of ${counted(all, "instrument")}` : counted(all, "instrument");
-    return `${of} · ${securities}`;
+    return `${of} · ${securities}${sortNote(found)}`;
   }
 
   function drawFoot(isReading = false) {
     drawOpening();
+    fill(last, found.next || found.securities.size > ENOUGH ? null : guesses("Similar names", others));
     fill(place.status, status(), isReading ? ", reading on…" : null);
     const left = found.total === undefined ? "" : ` of ${count(found.total - found.rows)} left`;
     fill(foot, isReading ? el("p", { class: "dim" }, "Loading…")
@@ -214,14 +287,11 @@ function render(found, question, counts, place, signal) {
     table.element.tBodies[first]?.querySelector("a").focus({ preventScroll: true });
   }
 
-  /** The rows on the page, as lists of cells under their names. */
-  function cells() {
-    return [[...FIELDS, "exchange"], ...table.rows().map((row) => [...FIELDS.map((name) => row[name]), exchangeName(row.exchCode)])];
-  }
-
-  function save() {
-    download(cells().map(line), "figdex.csv");
-    say("The download has started");
+  /** Rows as lists of cells under their names: by default those that are shown. */
+  function cells(rows = null) {
+    const also = isShown() && !rows; // other rows have no ISIN here
+    return [[...FIELDS, "exchange", ...(also ? ["ISIN"] : [])],
+      ...(rows ?? table.rows()).map((row) => [...FIELDS.map((name) => row[name]), exchangeName(row.exchCode), ...(also ? [isinOf(row)] : [])])];
   }
 
   async function copyRows(event) {
@@ -233,6 +303,19 @@ function render(found, question, counts, place, signal) {
     say(words);
     setTimeout(() => { label.textContent = "Copy rows"; }, 1600);
   }
+}
+
+/** The guesses next to exact results: the one that is first in the answer, or null, and the others. */
+function guessesOf({ guesses: all, isGuessFirst }) {
+  const guessed = [...all.values()];
+  return isGuessFirst ? guessed : [null, ...guessed];
+}
+
+/** A table of guesses under a heading; null without guesses. */
+function guesses(title, securities) {
+  if (!securities.length) return null;
+  const table = listing({ securities: new Map(securities.entries()), sort: null, next: undefined }, () => {});
+  return el("section", { class: "guesses" }, el("h2", {}, title), el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": `${title}, scrollable` }, table.element));
 }
 
 /** Moves the focus to the first result of the question `text`. False if it is not shown. */

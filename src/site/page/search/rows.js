@@ -4,7 +4,9 @@
 
 import { count, counted, copyable, el, fill, icon, say } from "../shared/dom.js";
 import { exchange } from "../shared/exchange.js";
+import { isinCell, isinOf, isShown } from "./isin.js";
 import { level, levelMark } from "../shared/level.js";
+import { otherName } from "../shared/other-name.js";
 import { go, href } from "../shared/router.js";
 import { terms } from "../shared/terms.js";
 
@@ -24,6 +26,7 @@ const COLUMNS = {
   level: { name: "Level", key: (row) => level(row) },
   type: { name: "Type", key: (row) => typeOf(row) },
   sector: { name: "Sector", key: (row) => row.marketSector ?? "" },
+  isin: { name: "ISIN", key: isinOf },
   figi: { name: "FIGI", key: (row) => row.figi },
 };
 /** The names of the columns of terms, if the first rows have terms of one kind only. */
@@ -88,7 +91,8 @@ export function listing(found, changed) {
     const kinds = top.map(({ rows }) => terms(rows[0])?.kind).filter(Boolean);
     names = TERMS[kinds.every((kind) => kind === kinds[0]) ? kinds[0] : ""] ?? {};
     table.classList.toggle("has-terms", kinds.length > top.length / 2);
-    table.classList.toggle("has-listings", securities.some(({ rows }) => rows.length > 1));
+    table.classList.toggle("has-isin", isShown());
+    table.classList.toggle("has-listings", securities.some(({ rows, listings }) => rows.length > 1 || listings > 1));
     for (const [column, head] of heads) {
       head.querySelector("span").textContent = nameOf(column);
       head.firstChild.title = `Sort the rows shown by ${nameOf(column)}`;
@@ -104,7 +108,7 @@ export function listing(found, changed) {
 
   function bodyOf(security) {
     const order = security.isOpen && found.sort ? `${found.sort.column} ${found.sort.isDown}` : "";
-    const state = `${security.rows.length} ${security.isOpen} ${security.rows.length > 1 && Boolean(found.next)} ${order}`;
+    const state = `${security.rows.length} ${security.isOpen} ${security.rows.length > 1 && Boolean(found.next)} ${order} ${isShown()}`;
     const known = drawn.get(security) ?? { body: el("tbody", {}), state: "" };
     if (known.state !== state) {
       const [first, ...others] = rowsOf(security);
@@ -119,7 +123,7 @@ export function listing(found, changed) {
     found.sort = turned(found.sort, column);
     update();
     changed();
-    say(found.sort ? `Sorted by ${nameOf(column)}, ${found.sort.isDown ? "descending" : "ascending"}` : "In the order of the answer");
+    say(found.sort ? `Sorted by ${nameOf(column)}, ${found.sort.isDown ? "descending" : "ascending"}${sortNote(found)}` : "In the order of the answer");
   }
 
   /** Opens or closes all loaded securities. */
@@ -152,14 +156,15 @@ export function listing(found, changed) {
       if (!event.target.closest("a, button") && !String(getSelection())) go(to);
     } } },
     el("th", { scope: "row", class: "c-ticker" }, lines(el("a", { href: to, title: row.ticker ?? row.figi }, row.ticker ?? row.figi))),
-    el("td", { class: "c-name", title: row.name ?? null }, lines(el("span", { class: "r-name" }, row.name ?? ""), ownTerms ? el("span", { class: "dim r-terms" }, ownTerms) : null, also ? el("span", { class: "dim" }, also) : null)),
+    el("td", { class: "c-name", title: row.name ?? null }, lines(el("span", { class: "r-name" }, row.name ?? ""), ownTerms ? el("span", { class: "dim r-terms" }, ownTerms) : null, also ? el("span", { class: "dim" }, also) : null, row.matchedName ? el("span", { class: "dim r-other" }, otherName(row.matchedName)) : null)),
     el("td", { class: "c-terms" }, rate),
     el("td", { class: "c-last" }, last),
     el("td", { class: "c-exch" }, lines(exchange(row.exchCode))),
-    el("td", { class: "c-listings" }, other ? openButton(row, security) : null),
+    el("td", { class: "c-listings" }, other ? openButton(row, security) : security?.listings > 1 ? el("a", { href: to, "aria-label": `${security.listings} listings of ${row.name ?? row.ticker ?? row.figi}` }, count(security.listings), el("span", { class: "l-word" }, " listings")) : null),
     el("td", { class: "c-level" }, levelMark(row)),
     el("td", { class: "c-type", title: typeOf(row) || null }, lines(typeOf(row))),
     el("td", { class: "c-sector" }, row.marketSector),
+    el("td", { class: "c-isin" }, isinCell(row)),
     el("td", { class: "c-figi" }, copyable(row.figi, "FIGI")));
   }
 
@@ -189,6 +194,9 @@ export function listing(found, changed) {
     event.preventDefault();
   }
 }
+
+/** A note that the page has not all rows that a sort concerns; "" without a sort, and with all rows. */
+export const sortNote = ({ sort, next, rows }) => (sort && next ? ` (only these ${count(rows)} are sorted)` : "");
 
 /** The content of a cell, which takes up to two lines. */
 const lines = (...content) => el("div", { class: "lines" }, content);

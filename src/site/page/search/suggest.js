@@ -7,13 +7,15 @@ import { exchangeName } from "../shared/about.js";
 import * as api from "../shared/api.js";
 import { inWords } from "../shared/kinds.js";
 import { levelMark } from "../shared/level.js";
+import { otherName } from "../shared/other-name.js";
+import { chipsRead } from "./query.js";
 import { go, href } from "../shared/router.js";
 import { rowsIn } from "../shared/table.js";
 
 const PAUSE_MS = 110;
 const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", description: "description", guess: "a guess" };
 
-const NOTHING = { rows: [], finding: "", correction: "" };
+const NOTHING = { rows: [], reading: null, finding: "", correction: "" };
 
 /**
  * Starts the box. `searchFor(text)` shows all results, `mapList(text)` maps a list, and `filters()`
@@ -73,16 +75,23 @@ export function start({ searchFor, mapList, filters, enterResults }) {
     if (known.size > 200) known.delete(known.keys().next().value);
   }
 
-  function show({ rows: found, finding, correction }, text, failure) {
+  function show({ rows: found, reading, finding, correction }, text, failure) {
     rows = [...found.map((row) => ({ row })), { all: text }];
     draw((entry) => (entry.row ? parts(entry.row, text) : [
       el("span", {}, "All results for ", el("strong", {}, text)),
       failure ? el("span", { class: "dim" }, failure.kind === "limit" ? `No suggestions for ${failure.wait} s: the request limit is reached` : failure.kind === "away" ? "The server cannot be reached" : "")
         : found.length ? el("kbd", {}, "Enter") : el("span", { class: "dim" }, "No suggestion"),
     ]));
+    if (reading) list.prepend(readAs(reading));
     // A wrong check digit is reported while typing: no request would find the identifier.
     fill(hint, finding ? [`${inWords(finding)}. `, el("button", { type: "button", class: "link", on: { click: () => correct(correction) } }, `Use ${correction}`)] : null);
     say(failure ? "No suggestions now" : inWords(finding) || counted(found.length, "suggestion"));
+  }
+
+  /** A line above the suggestions: the words, and the filters that were read from the text. */
+  function readAs(reading) {
+    return el("p", { class: "read-as dim", "aria-hidden": "true" }, "Read as ", el("strong", {}, reading.query),
+      chipsRead({}, reading).map(({ text: piece, label, value }) => [", ", el("q", {}, piece), ` ${label} ${value}`]));
   }
 
   function draw(content) {
@@ -129,15 +138,17 @@ export function start({ searchFor, mapList, filters, enterResults }) {
       el("span", { class: "s-exch" }, row.exchCode ?? "", " ", exchangeName(row.exchCode) ? el("span", { class: "x-name" }, exchangeName(row.exchCode)) : null),
       el("span", { class: "s-more" }, el("span", {}, row.securityType ?? row.securityType2 ?? row.marketSector ?? ""),
         row.listings > 1 ? el("span", {}, counted(row.listings, "listing")) : null,
+        row.matchedName ? el("span", {}, otherName(row.matchedName)) : null,
         matched.length ? el("span", {}, `found by ${matched.join(", ")}`) : null),
     ];
   }
 
   function activate(place) {
     if (place === active) return;
-    list.children[active]?.setAttribute("aria-selected", "false");
+    const options = list.querySelectorAll("[role=option]");
+    options[active]?.setAttribute("aria-selected", "false");
     active = place;
-    const option = list.children[active];
+    const option = options[active];
     option?.setAttribute("aria-selected", "true");
     option?.scrollIntoView({ block: "nearest" });
     if (option) input.setAttribute("aria-activedescendant", option.id);

@@ -121,18 +121,32 @@ async function ask(method, path, options) {
 export async function suggest(query, filters, signal) {
   const parameters = new URLSearchParams([["query", query], ["limit", "10"], ...filters]);
   const { data } = await ask("GET", `suggest?${parameters}`, { signal });
-  return { rows: data.data ?? [], finding: data.finding ?? "", correction: data.correction ?? "" };
+  return { rows: data.data ?? [], reading: data.reading ?? null, finding: data.finding ?? "", correction: data.correction ?? "" };
+}
+
+/**
+ * A page of what a text means: `securities`, the rows that represent them; `data`, the rows that the
+ * search finds; and the `reading` of the text, or null. `left` is the number of requests that the
+ * server still allows.
+ */
+export async function find(parameters, start, signal) {
+  const asked = new URLSearchParams([...parameters, ...(start ? [["start", start]] : [])]);
+  const { data, limits } = await ask("GET", `find?${asked}`, { signal });
+  return {
+    securities: data.securities ?? [], data: data.data ?? [], next: data.next, reading: data.reading ?? null,
+    finding: data.finding ?? "", correction: data.correction ?? "", limits, left: Number(limits["ratelimit-remaining"] ?? Infinity),
+  };
 }
 
 /**
  * A page of `search` or `filter`. A proxy may have wrapped it in an array. `left` is the number of
- * requests that the server still allows.
+ * requests that the server still allows, from the rate-limit headers in `limits`.
  */
 export async function page(endpoint, body, signal) {
   const { data, limits } = await ask("POST", `v3/${endpoint}`, { body, signal });
   const found = Array.isArray(data) ? data[0] : data;
   if (found?.error) throw new Failure("question", found.error);
-  return { data: found?.data ?? [], next: found?.next, total: found?.total, left: Number(limits["ratelimit-remaining"] ?? Infinity) };
+  return { data: found?.data ?? [], next: found?.next, total: found?.total, limits, left: Number(limits["ratelimit-remaining"] ?? Infinity) };
 }
 
 export async function instrument(figi, signal) {
@@ -140,12 +154,13 @@ export async function instrument(figi, signal) {
 }
 
 /**
- * Resolves a batch of identifiers. `jobs` are texts or mapping jobs.
+ * Resolves a batch of identifiers. `jobs` are texts or mapping jobs. With
+ * `candidates`, results of unknown names have the securities that may be meant.
  * @returns {Promise<{results: object[], generation: string, limits: object}>} the results in the
  * order of the jobs; `limits` are the rate-limit headers and when they came, `{headers, at}`
  */
-export async function resolve({ jobs, prefer, fields, unlisted, isMany }, signal) {
-  const body = { jobs, prefer, fields, ...(unlisted ? { includeUnlistedEquities: true } : {}) };
+export async function resolve({ jobs, prefer, fields, unlisted, isMany, candidates }, signal) {
+  const body = { jobs, prefer, fields, ...(unlisted ? { includeUnlistedEquities: true } : {}), ...(candidates ? { candidates } : {}) };
   const { data, limits } = await ask("POST", isMany ? "resolve?many=all" : "resolve", { body, signal });
   if (data.results?.length !== jobs.length) {
     throw new Failure("request", "The server returned a different number of results than identifiers were sent.");

@@ -7,7 +7,8 @@
 export const FIELDS = ["figi", "name", "ticker", "exchCode", "compositeFIGI", "securityType", "marketSector", "shareClassFIGI", "securityType2", "securityDescription"];
 
 const GUARDED = /^[\s\u0000-\u001f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r\n]/;
-const NUMBER = /^[+-]\d[\d.,]*%?$/;
+/** A number, perhaps with a currency, a percent sign and marks between thousands; or only dashes. */
+const NUMBER = /^ *(?:[+-] ?\p{Sc}? ?\d+(?:[.,'’ \u00a0\u202f]\d+)*[.,]?\s?[%‰\p{Sc}]?|-{1,3}) *$/u;
 
 function guarded(value) {
   const text = String(value ?? "");

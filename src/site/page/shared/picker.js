@@ -1,8 +1,9 @@
 // A searchable list of values; several may be chosen. A button names the chosen values. Under it is
 // a text field with a listbox. Lists can have thousands of entries: at most `SHOWN` are on the
 // page, and typing narrows them. Every change costs a request, so `onChange` is called only when
-// the list closes with another choice.
+// the list closes with another choice. Back closes it too.
 
+import { closed, opened } from "./back.js";
 import { count, counted, el, fill, icon, say } from "./dom.js";
 
 const SHOWN = 150;
@@ -50,6 +51,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
     field.value = "";
     active = -1;
     field.focus();
+    opened(() => close(true));
     fill(foot, "Loading the list…");
     try {
       const known = await values();
@@ -65,6 +67,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
   function close(focus) {
     if (!open) return;
     open = false;
+    closed();
     panel.hidden = true;
     button.setAttribute("aria-expanded", "false");
     if (focus) button.focus();

@@ -1,6 +1,8 @@
 // Addresses of views: `#/name/rest?parameters`. The hash is the whole state of the view, so that
 // back, forward, reload and a link sent to a colleague all show the same.
 
+import { isSpare } from "./back.js";
+
 /** The route that the address bar names. */
 export function current() {
   const hash = location.hash.replace(/^#\/?/, "");
@@ -29,7 +31,10 @@ export const href = {
 
 /** Goes to an address, as a link would. */
 export function go(to) {
-  if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange"));
+  if (isSpare()) {
+    history.replaceState(null, "", to);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  } else if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange"));
   else location.hash = to;
 }
 
@@ -39,6 +44,13 @@ export function start(show) {
     // `#view` is the target of the skip link, not a route.
     if (location.hash === "#view") return;
     show(current());
+  });
+  // A link takes the place of a spare entry too.
+  addEventListener("click", (event) => {
+    const to = event.target.closest?.("a[href^='#/']")?.getAttribute("href");
+    if (!to || !isSpare() || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
   });
   show(current());
 }

@@ -1,17 +1,20 @@
 // Reads a pasted or dropped text as a table of texts, with all rows and columns unchanged. The
 // number of a row counts every row above it, including headings and blank rows. A quoted cell may
-// contain line breaks (RFC 4180), so a row here is a row of the spreadsheet.
+// contain line breaks (RFC 4180), so a row here is a row of the spreadsheet. `figdex map` cuts a
+// text in the same way (`ingest/src/table/delimiter.rs`): `tests/tables.jsonl` holds for both.
 
 /** The maximum number of rows. More would fill a browser's memory. */
 export const ROWS_MAX = 200_000;
 
-const SAMPLE_ROWS = 50;
-const SAMPLE_CHARACTERS = 50_000;
+/** The delimiters, the preferred one first. A decimal comma makes the comma the last one. */
+const DELIMITERS = ["\t", ";", "|", ","];
+const SAMPLE_ROWS = 100;
+const SAMPLE_CHARACTERS = 64 * 1024;
 
 /**
- * Returns the rows as lists of cells; `columns`, the most cells of a row; and `cut`, the number of
- * rows beyond the maximum. Blank rows at the end are dropped.
- * @returns {{rows: string[][], columns: number, cut: number}}
+ * Returns the rows as lists of cells; `columns`, the most cells of a row; `cut`, the number of rows
+ * beyond the maximum; and the `delimiter`. Blank rows at the end are dropped.
+ * @returns {{rows: string[][], columns: number, cut: number, delimiter: string}}
  */
 export function readTable(text) {
   const clean = text.replace(/^\uFEFF/, "");
@@ -22,7 +25,7 @@ export function readTable(text) {
   if (rows.length === 1 && rows[0].length > 1) rows = rows[0].filter((cell) => cell.trim()).map((cell) => [cell]);
   const cut = Math.max(0, rows.length - ROWS_MAX);
   if (cut) rows.length = ROWS_MAX;
-  return { rows, columns: rows.reduce((most, row) => Math.max(most, row.length), 0), cut };
+  return { rows, columns: rows.reduce((most, row) => Math.max(most, row.length), 0), cut, delimiter };
 }
 
 export const isBlank = (row) => row.every((cell) => !cell.trim());
@@ -30,16 +33,37 @@ export const isBlank = (row) => row.every((cell) => !cell.trim());
 /** The number of rows that are not blank. It shows whether a paste is a list. */
 export const rowsIn = (text) => text.split(/\r\n|\n|\r/).filter((line) => line.trim()).length;
 
-/** A tab always separates cells; another sign does only if most rows have it. */
+/**
+ * The delimiter, or "" for a text of one column. A title above a table has other rows than the
+ * table, and a decimal comma is not a delimiter: so the rows are cut by each delimiter, and compared.
+ */
 function delimiterOf(text) {
-  const sample = text.slice(0, SAMPLE_CHARACTERS);
-  if (sample.includes("\t")) return "\t";
-  const shares = [";", ",", "|"].map((delimiter) => {
-    const rows = split(sample, delimiter, SAMPLE_ROWS).filter((row) => !isBlank(row));
-    return [delimiter, rows.filter((row) => row.length > 1).length / Math.max(1, rows.length)];
-  });
-  const [best, share] = shares.reduce((a, b) => (b[1] > a[1] ? b : a));
-  return share > 0.5 ? best : "";
+  const all = DELIMITERS.map((delimiter) => cutBy(text.slice(0, SAMPLE_CHARACTERS), delimiter));
+  const comma = all.at(-1);
+  const first = all.find(({ filled, cut }) => 2 * cut > filled);
+  if (first) {
+    // A cell may contain a semicolon in most rows of a text with commas.
+    const isComma = 2 * comma.cut > comma.filled && comma.width > first.width && comma.ofWidth > first.ofWidth;
+    return isComma ? "," : first.delimiter;
+  }
+  // Most rows are above the table or below it.
+  const size = ({ width, ofWidth }) => (width > 2 && ofWidth > 1 ? ofWidth * (width - 1) : 0);
+  const best = all.reduce((a, b) => (size(b) > size(a) ? b : a));
+  if (size(best)) return best.delimiter;
+  // Only a spreadsheet writes tabs.
+  return all[0].cut ? "\t" : "";
+}
+
+/**
+ * The first rows, cut by a delimiter: `filled`, those that are not blank; `cut`, those with several
+ * cells; and `width`, the most frequent number of these cells, which `ofWidth` rows have.
+ */
+function cutBy(sample, delimiter) {
+  const rows = split(sample, delimiter, SAMPLE_ROWS).filter((row) => !isBlank(row));
+  const times = new Map();
+  for (const { length } of rows) if (length > 1) times.set(length, (times.get(length) ?? 0) + 1);
+  const [width, ofWidth] = [...times].reduce((a, b) => (b[1] > a[1] || (b[1] === a[1] && b[0] > a[0]) ? b : a), [0, 0]);
+  return { delimiter, filled: rows.length, cut: rows.filter((row) => row.length > 1).length, width, ofWidth };
 }
 
 function split(text, delimiter, rowsMax) {
@@ -74,15 +98,4 @@ function closing(text, from) {
     if (text[at + 1] !== '"') return at;
   }
   return -1;
-}
-
-/** The text of a file, in UTF-8 or as its byte order mark says. Throws an Error to show. */
-export async function readFile(file) {
-  if (file.size > 64 * 1024 * 1024) throw new Error("The file is larger than 64 MB. Split it, or use the command figdex map.");
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b) throw new Error("This is a workbook or an archive. Save the sheet as CSV first, and choose that file.");
-  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
-  const text = new TextDecoder(encoding).decode(bytes);
-  if (text.slice(0, 2000).includes("\0")) throw new Error("This is not a text file. Choose a text or CSV file with one identifier a line.");
-  return text;
 }

@@ -112,6 +112,11 @@ pub(super) fn queries() -> Vec<(&'static str, String)> {
         ("letters that grow", "\u{fdfa}".repeat(341)),
         ("one letter that grows", "\u{fdfa}".to_owned()),
         ("many words", words),
+        (
+            "a word with terms and places",
+            "common 4.2 2030 dec 2025 200 call put germany".to_owned(),
+        ),
+        ("a frequent word with a place", "common holdings germany".to_owned()),
         ("a long word", letters),
     ]
 }

@@ -86,7 +86,12 @@ impl Hostile {
     /// Its bytes, with the key of a caller.
     pub(super) fn bytes(&self, key: &str) -> Vec<u8> {
         let Some(media_type) = self.form.media_type() else {
-            return get(&self.path, &self.headers);
+            // Of the routes without a body only this one asks for a key.
+            let headers = match &*self.route {
+                "/changes" => format!("{}X-OPENFIGI-APIKEY: {key}\r\n", self.headers),
+                _ => self.headers.clone(),
+            };
+            return get(&self.path, &headers);
         };
         let headers =
             format!("{}X-OPENFIGI-APIKEY: {key}\r\nContent-Type: {media_type}\r\n", self.headers);

@@ -7,6 +7,7 @@
 //! these tests with the program as it is installed, and judges processor time too.
 
 mod bodies;
+mod changes;
 mod hostile;
 mod lists;
 mod measured;
@@ -94,6 +95,7 @@ fn build(index: &Path) {
     build_of(vec![Input::Memory("dump", dump.into_bytes().into())], index)
         .run(&mut |_| {})
         .unwrap();
+    changes::keep(index);
 }
 
 /// contract 14.18: every route, with the largest possible requests and answers.
@@ -101,7 +103,7 @@ fn build(index: &Path) {
 fn a_request_takes_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     build(&folder.path().join("index"));
-    let subject = Subject::new(folder.path(), &[]);
+    let subject = Subject::new(folder.path(), &["--changes"]);
     let mut faults = Vec::new();
     for hostile in table(BODY_BYTES_MAX) {
         assert!(hostile.body_bytes() <= BODY_BYTES_MAX, "{}", hostile.name);
@@ -182,7 +184,7 @@ fn a_request_takes_little_time_of_the_serving_thread() {
     }
     let folder = tempfile::tempdir().unwrap();
     build(&folder.path().join("index"));
-    let subject = Subject::new(folder.path(), &[]);
+    let subject = Subject::new(folder.path(), &["--changes"]);
     let requests = table(BODY_BYTES_MAX);
     let most = |hostile: &Hostile, effect: &Effect| {
         let moved = (hostile.body_bytes() + effect.sent_bytes) as f64 / MB as f64;

@@ -3,6 +3,7 @@
 //! another test fails when a route is missing here.
 
 use super::bodies::{adversaries, jobs, paths, queries};
+use super::changes;
 use super::hostile::{Form, Hostile};
 use super::lists::lists;
 use super::random::Random;
@@ -26,6 +27,10 @@ pub(super) fn table(bytes: usize) -> Vec<Hostile> {
         let path = format!("/facets?by=exchCode&by=securityType&query={query}");
         let facets = Hostile::get("/facets", &path);
         all.push(facets.named(format!("/facets, {name}")));
+        for rest in ["", "&exchCode=US".repeat(99).as_str(), "%20dec%202025%20200%20call"] {
+            let find = Hostile::get("/find", &format!("/find?query={query}{rest}"));
+            all.push(find.named(format!("/find, {name}{}", &rest[..rest.len().min(9)])));
+        }
     }
     for (name, route, body) in adversaries(bytes) {
         let hostile = Hostile::post(route, Form::Json, name, body);
@@ -40,6 +45,7 @@ pub(super) fn table(bytes: usize) -> Vec<Hostile> {
         all.push(Hostile::post(route, Form::Json, &format!("random, seed {seed}"), body));
     }
     all.extend(lists(bytes));
+    all.extend(changes::hostile());
     let ticker = |name: &str| format!(r#"{{"idType":"TICKER","idValue":"{name}"}}"#);
     let strike = r#"{"idType":"TICKER","idValue":"TOOMANY","strike":[1,2]}"#;
     for version in ["v1", "v2", "v3"] {

@@ -1,6 +1,7 @@
 //! Contract 17: lists.
 
 mod columns;
+mod names;
 
 use std::fmt::Write as _;
 
@@ -114,6 +115,11 @@ fn readings() {
         ("brk.b", vec![7]),
         ("BRK-B US", vec![7]),
         ("AAPL251219C00200000", vec![9]),
+        ("-AAPL251219C200", vec![9]),
+        ("AAPL 12/19/2025 200.00 C", vec![9]),
+        ("Apple Inc. (US0378331005)", vec![5]),
+        ("WKN: 865985 / ISIN: US0378331005", vec![5]),
+        ("US0378331005 / 865985", vec![5]),
     ] {
         let found = result(&server, text);
         let expected: Vec<String> = expected.into_iter().map(figi).collect();

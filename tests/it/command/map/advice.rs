@@ -88,3 +88,20 @@ fn no_step_is_named_that_would_not_decide() {
     let mapped = desk.map(&["wkn.csv", "--id", "my id:ID_WERTPAPIER"]);
     assert_eq!(mapped.sum(), "1 rows = 1 resolved + 0 ambiguous + 0 unknown + 0 invalid");
 }
+
+/// When no row of a file is found by its type of identifier, the command says what may be wrong.
+#[test]
+fn no_row_is_found() {
+    let desk = Desk::new();
+    let said = "no row is found by ID_SEDOL: the index may have no such identifiers; --id names \
+                another column";
+    let sedols = ["0798059", "B63H849", "0237400"].map(|sedol| format!("{sedol},x\n"));
+    for (rows, is_said) in [(3, true), (2, false)] {
+        let mapped =
+            desk.map_file("in.csv", format!("Sedol,Name\n{}", sedols[..rows].concat()), &[]);
+        assert_eq!(advice(&mapped.said, "no row is found").is_some(), is_said, "{}", mapped.said);
+        assert!(!is_said || mapped.said.contains(said), "{}", mapped.said);
+    }
+    let texts = desk.map_file("in.csv", "Security\nZZZQA\nZZZQB\nZZZQC\n", &["--id", "Security"]);
+    assert_eq!(advice(&texts.said, "no row is found"), None, "{}", texts.said);
+}

@@ -49,7 +49,7 @@ fn the_first_column_that_finds_something_counts() {
          MSFT,,resolved,1,exchCode=US,BBG000BPH459\n\
          NOPE,GB00B10RZP78,unknown,0,not found,\n\
          NOPE,US4592001015,unknown,0,not found,\n\
-         ,,invalid,0,it is blank,\n"
+         ,,,,no identifier,\n"
     );
     let mapped = desk.map(&["in.csv", "--id", "2:ID_ISIN", "--id", "1", "--fields", "figi"]);
     assert!(
@@ -261,7 +261,11 @@ fn mistakes_are_explained() {
         (&["in.csv", "--id", "a:@"], 2, "names no column of idTypes; write COLUMN:@COLUMN"),
         (&["in.csv", "--where", "ccy=EUR"], 2, "with one of the properties exchCode, micCode"),
         (&["in.csv", "--where", "currency="], 2, "expected PROPERTY=VALUE or PROPERTY=@COLUMN"),
-        (&["in.csv", "--prefer", "best"], 2, "\"best\" is not a step; a step is composite, or"),
+        (
+            &["in.csv", "--prefer", "best"],
+            2,
+            "\"best\" is not a step; a step is home, composite, or",
+        ),
         (&["in.csv", "--prefer", "exchCode="], 2, "has an empty value"),
         (&["in.csv", "--fields", "figi,isin"], 2, "the fields are figi, name, ticker"),
         (&["in.csv", "--many", "some"], 2, "[possible values: none, all]"),
@@ -298,4 +302,71 @@ fn mistakes_are_explained() {
     assert_eq!(crate::support::process::run(command).2, missing);
     let (code, ..) = crate::support::process::run(command.env("FIGDEX_INDEX", "index"));
     assert_eq!(code, Some(0));
+}
+
+/// A title above the heading is copied, the heading below it is found, and `--heading` names one
+/// that is not.
+#[test]
+fn a_title_above_the_heading_is_copied() {
+    let desk = Desk::new();
+    let title = "Depot 12, M\u{fc}ller\r\nStand;30.06.2025\r\n\r\n";
+    let table = "Name;ISIN;St\u{fc}ck\r\nApple;US0378331005;1,5\r\nIBM;US4592001014;2\r\n";
+    let flags = ["--prefer", "exchCode=US", "--fields", "figi"];
+    let mapped = desk.map_file("depot.csv", format!("{title}{table}"), &flags);
+    let rows = "Name;ISIN;St\u{fc}ck;match;matches;reason;figi\r\n\
+                Apple;US0378331005;1,5;resolved;1;exchCode=US;BBG000B9XRY4\r\n\
+                IBM;US4592001014;2;resolved;1;exchCode=US;BBG000BLNNH6\r\n";
+    assert_eq!(mapped.ok(), format!("{title}{rows}"));
+    let said = "depot.csv: the heading is row 4; the rows above it are copied\n";
+    assert!(mapped.said.starts_with(said), "{}", mapped.said);
+    // Rows that were not found are an input again, without the title.
+    let left = format!("{title}{table}Other;US0000000000;3\r\n");
+    desk.map_file("left.csv", left, &[&flags[..], &["--unmatched", "left.out.csv"]].concat()).ok();
+    assert_eq!(desk.read("left.out.csv"), "Name;ISIN;St\u{fc}ck\r\nOther;US0000000000;3\r\n");
+
+    // A heading that does not look like one: the first row would be it.
+    let odd = "2024;2025\nUS0378331005;1\n1;2\nUS4592001014;3\n";
+    let mapped = desk.map_file("odd.csv", odd, &[&flags[..], &["--heading", "3"]].concat());
+    assert_eq!(
+        mapped.ok(),
+        "2024;2025\nUS0378331005;1\n1;2;match;matches;reason;figi\n\
+         US4592001014;3;resolved;1;exchCode=US;BBG000BLNNH6\n"
+    );
+    // A list of one column under a title.
+    let list = "My list\n\nids\nIBM US Equity\n";
+    let mapped = desk.map_file("list.csv", list, &["--heading", "3", "--fields", "figi"]);
+    assert_eq!(
+        mapped.ok(),
+        "My list\n\nids,match,matches,reason,figi\nIBM US Equity,resolved,1,only,BBG000BLNNH6\n"
+    );
+    for (row, code, what) in [
+        ("2", 1, "list.csv: the heading is to be row 2, which is blank"),
+        ("9", 1, "list.csv: the heading is to be row 9; there are 4"),
+        ("0", 2, "invalid value '0' for '--heading <ROW>'"),
+        ("1001", 2, "invalid value '1001' for '--heading <ROW>'"),
+    ] {
+        let refused = desk.map(&["list.csv", "--heading", row]);
+        assert_eq!(refused.code, Some(code), "{}", refused.said);
+        assert!(refused.said.contains(what), "{}", refused.said);
+    }
+}
+
+/// A file of a Japanese broker is read, and comes out as UTF-8.
+#[test]
+fn japanese_files_are_read() {
+    let desk = Desk::new();
+    // A heading that says security and quantity, in Shift_JIS.
+    let content = b"\x96\xc1\x95\xbf,\x90\x94\x97\xca\r\nUS4592001014,1\r\n";
+    let mapped = desk.map_file("jp.csv", content, &["--prefer", "exchCode=US", "--fields", "figi"]);
+    assert_eq!(
+        mapped.ok(),
+        "\u{9298}\u{67c4},\u{6570}\u{91cf},match,matches,reason,figi\r\n\
+         US4592001014,1,resolved,1,exchCode=US,BBG000BLNNH6\r\n"
+    );
+    assert!(mapped.said.starts_with("jp.csv: Shift_JIS, written as UTF-8\n"), "{}", mapped.said);
+    // The heading says that the codes are tickers.
+    let content = "\u{8a3c}\u{5238}\u{30b3}\u{30fc}\u{30c9},x\nIBM,1\n";
+    let mapped = desk.map_file("code.csv", content, &["--prefer", "exchCode=US"]);
+    assert!(mapped.said.contains("TICKER, 100.0 % of its first values"), "{}", mapped.said);
+    assert!(mapped.ok().contains("IBM,1,resolved,"), "{}", mapped.text());
 }

@@ -112,7 +112,7 @@ fn json_lines_keep_their_values() {
         mapped.ok(),
         "{\"isin\": \"US0846701086\", \"n\": 1.50 ,\"match\":\"resolved\",\"matches\":1,\"reason\":\"only\",\"figi\":\"BBG000DWCFL4\"}\n\
          {\"isin\":\"US0378331005\",\"n\":{\"a\":[1]},\"match\":\"ambiguous\",\"matches\":4,\"reason\":\"4 rows may be meant\",\"figi\":null}\r\n\
-         { \"match\":\"invalid\",\"matches\":0,\"reason\":\"it is blank\",\"figi\":null}\n\
+         { \"match\":null,\"matches\":null,\"reason\":\"no identifier\",\"figi\":null}\n\
          {\"n\":null,\"isin\":[\"US0378331005\"],\"match\":\"invalid\",\"matches\":0,\"reason\":\"it is neither a text nor a number\",\"figi\":null}\n"
     );
     let mapped = desk.map(&["in.jsonl", "--fields", "figi", "--format", "csv"]);
@@ -121,7 +121,7 @@ fn json_lines_keep_their_values() {
         "isin,n,match,matches,reason,figi\n\
          US0846701086,1.50,resolved,1,only,BBG000DWCFL4\n\
          US0378331005,(an object or an array),ambiguous,4,4 rows may be meant,\n\
-         ,,invalid,0,it is blank,\n\
+         ,,,,no identifier,\n\
          (an object or an array),,invalid,0,it is neither a text nor a number,\n"
     );
     // A number is a text of its digits.

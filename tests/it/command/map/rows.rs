@@ -1,7 +1,7 @@
 //! The rows that come out: their bytes, their order, their outcome.
 
 use figdex_ingest::Input;
-use figdex_ingest::table::{Batch, Table};
+use figdex_ingest::table::{Batch, Heading, Table};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ fn rows_come_out_in_order_with_their_bytes() {
     assert!(mapped.ok().ends_with(",unknown,0,not found,,,,"), "{}", mapped.text());
 }
 
-/// Short rows are padded, long and blank ones are invalid. A blank line is a row, except at the
+/// Short rows are padded, long ones are invalid, and blank ones are not asked. A blank line is a row, except at the
 /// end of the file.
 #[test]
 fn every_row_has_a_status() {
@@ -53,16 +53,19 @@ fn every_row_has_a_status() {
     let mapped = desk.map_file("in.csv", input, &["--fields", "figi"]);
     let expected = "isin,a,b,match,matches,reason,figi\n\
         US0846701086,,,resolved,1,only,BBG000DWCFL4\n\
-        ,,,invalid,0,it is blank,\n\
+        ,,,,,no identifier,\n\
         US0846701086,1,2,3,invalid,0,the row has 4 cells and the heading 3,\n\
-        ,1,2,invalid,0,it is blank,\n\
-        \u{a0},1,2,invalid,0,it is blank,\n\
+        ,1,2,,,no identifier,\n\
+        \u{a0},1,2,,,no identifier,\n\
         US4592001014,1,2,ambiguous,11,11 rows may be meant,\n\
         US4592001015,1,2,invalid,0,ID_ISIN: the check digit should be 4; did you mean US4592001014?,\n\
         US4592000114,1,2,invalid,0,ID_ISIN: the check digit should be 5; did you mean US4592001014?,\n\
         US0846701086,1,2,resolved,1,only,BBG000DWCFL4\n";
     assert_eq!(mapped.ok(), expected);
-    assert_eq!(mapped.sum(), "9 rows = 2 resolved + 1 ambiguous + 0 unknown + 6 invalid");
+    assert_eq!(
+        mapped.sum(),
+        "6 rows = 2 resolved + 1 ambiguous + 0 unknown + 3 invalid, and 3 rows without an identifier"
+    );
 }
 
 /// `--many all` writes a row for each match, with the number of the input row.
@@ -74,13 +77,16 @@ fn all_matches() {
     let mapped = desk.map_file("in.csv", input, &arguments);
     let expected = "sedol,isin,row,match,matches,reason,figi,exchCode\n\
         x,US0846701086,1,resolved,1,only,BBG000DWCFL4,US\n\
-        ,,2,invalid,0,it is blank,,\n\
+        ,,2,,,no identifier,,\n\
         y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000B9XRY4,US\n\
         y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000DGZJ27,GR\n\
         y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000B9Y5X2,UW\n\
         y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000DH0LL7,GY";
     assert_eq!(mapped.ok(), expected);
-    assert_eq!(mapped.sum(), "3 rows = 1 resolved + 1 ambiguous + 0 unknown + 1 invalid");
+    assert_eq!(
+        mapped.sum(),
+        "2 rows = 1 resolved + 1 ambiguous + 0 unknown + 0 invalid, and a row without an identifier"
+    );
 }
 
 /// A step keeps the rows that fit; nothing is chosen that no step asked for.
@@ -188,7 +194,10 @@ fn the_report_counts_every_row() {
         "report.json",
     ];
     let mapped = desk.map_file("in.csv", input, &arguments);
-    assert_eq!(mapped.sum(), "5 rows = 3 resolved + 0 ambiguous + 1 unknown + 1 invalid");
+    assert_eq!(
+        mapped.sum(),
+        "4 rows = 3 resolved + 0 ambiguous + 1 unknown + 0 invalid, and a row without an identifier"
+    );
     assert!(
         mapped.said.contains("also recognised, and not used: --id ticker:TICKER\n"),
         "{}",
@@ -198,7 +207,9 @@ fn the_report_counts_every_row() {
     let seconds = report.as_object_mut().unwrap().remove("seconds").unwrap();
     assert!((0.0..60.0).contains(&seconds.as_f64().unwrap()));
     let expected = json!({
-        "rows": 5, "resolved": 3, "ambiguous": 0, "unknown": 1, "invalid": 1, "generation": 1,
+        "rows": 4, "resolved": 3, "ambiguous": 0, "unknown": 1, "invalid": 0, "footers": 0,
+        "withoutIdentifier": 1,
+        "generation": 1,
         "byStep": {"only": 1, "composite": 1, "exchCode=UW": 1},
         "columns": [
             {"column": "isin", "idType": "ID_ISIN", "share": 1.0, "used": true},
@@ -206,7 +217,7 @@ fn the_report_counts_every_row() {
         ],
     });
     assert_eq!(report, expected);
-    assert_eq!(desk.read("report.json").lines().nth(1), Some("  \"rows\": 5,"));
+    assert_eq!(desk.read("report.json").lines().nth(1), Some("  \"rows\": 4,"));
 }
 
 /// The share of resolved rows decides the exit code; the files are written all the same.
@@ -234,15 +245,17 @@ fn what_is_left_can_be_mapped_again() {
     let input = "\u{feff}isin;\"n\"\r\nUS0378331005;\"a\r\nb\"\r\nUS0846701086;x\r\nGB00B10RZP78;\"y\"\r\n\r\nUS0378331005";
     let arguments = ["--unmatched", "left.csv", "--ambiguous", "many.csv", "--out", "out.csv"];
     let mapped = desk.map_file("in.csv", input, &arguments);
-    assert_eq!(mapped.sum(), "5 rows = 1 resolved + 2 ambiguous + 1 unknown + 1 invalid");
+    assert_eq!(
+        mapped.sum(),
+        "4 rows = 1 resolved + 2 ambiguous + 1 unknown + 0 invalid, and a row without an identifier"
+    );
     assert!(desk.read("out.csv").starts_with("\u{feff}isin;\"n\";match;matches;"));
-    assert_eq!(desk.read("left.csv"), "\u{feff}isin;\"n\"\r\nGB00B10RZP78;\"y\"\r\n\r\n");
+    assert_eq!(desk.read("left.csv"), "\u{feff}isin;\"n\"\r\nGB00B10RZP78;\"y\"\r\n");
     let many = "\u{feff}isin;\"n\"\r\nUS0378331005;\"a\r\nb\"\r\nUS0378331005\r\n";
     assert_eq!(desk.read("many.csv"), many);
     let mapped = desk.map(&["many.csv", "--prefer", "exchCode=US"]);
     mapped.ok();
     assert_eq!(mapped.sum(), "2 rows = 2 resolved + 0 ambiguous + 0 unknown + 0 invalid");
-    // A blank line at the end of a file is not a row.
     assert_eq!(
         desk.map(&["left.csv"]).sum(),
         "1 rows = 0 resolved + 0 ambiguous + 1 unknown + 0 invalid"
@@ -315,7 +328,7 @@ proptest! {
         // ASCII first, so that it is UTF-8 or has a row that is not.
         let mut content = b"id,x\n".to_vec();
         content.extend(pieces.concat());
-        let mapped = desk.map_from(&["-", "--id", "id", "--delimiter", ",", "--fields", "figi"], &content);
+        let mapped = desk.map_from(&["-", "--id", "id", "--delimiter", ",", "--heading", "1", "--fields", "figi"], &content);
         if mapped.code == Some(1) {
             prop_assert!(mapped.said.contains("a quoted cell never ends"), "{}", mapped.said);
             return Ok(());
@@ -323,22 +336,23 @@ proptest! {
         prop_assert_eq!(mapped.code, Some(0), "{}", mapped.said);
         let is_converted = mapped.said.contains("written as UTF-8");
         let input = Input::Memory("in", content.as_slice().into());
-        let mut table = Table::open(&input, Some(b',')).unwrap();
+        let mut table = Table::open(&input, Some(b','), Heading::First).unwrap();
         let mut batch = Batch::default();
         let mut rest = mapped.out.strip_prefix(b"id,x,match,matches,reason,figi\n").unwrap();
-        let mut rows = 0;
+        let (mut rows, mut left_out) = (0, 0);
         while table.read(&mut batch).unwrap() {
             for place in 0..batch.rows() {
                 let own = batch.row(place);
-                rows += 1;
                 prop_assert!(rest.starts_with(own.content()), "{is_converted}");
                 rest = &rest[own.content().len()..];
                 // The added cells have no line ends, and the row keeps its own.
-                let statuses = ["resolved,1,", "ambiguous,", "unknown,0,", "invalid,0,"];
+                let statuses = ["resolved,1,", "ambiguous,", "unknown,0,", "invalid,0,", "no identifier", "footer: "];
                 let added = rest.trim_ascii_start().iter().take_while(|byte| **byte == b',').count();
                 prop_assert!(added > 0 || !own.content().is_empty());
                 let text = String::from_utf8_lossy(rest.split(|b| matches!(b, b'\r' | b'\n')).next().unwrap());
                 prop_assert!(statuses.iter().any(|s| text.trim_start_matches(',').starts_with(s)), "{text}");
+                let is_left_out = text.contains("no identifier") || text.contains("footer: ");
+                *(if is_left_out { &mut left_out } else { &mut rows }) += 1;
                 rest = &rest[text.len()..];
                 prop_assert!(rest.starts_with(own.line_end()));
                 rest = &rest[own.line_end().len()..];
@@ -346,5 +360,6 @@ proptest! {
         }
         prop_assert!(rest.is_empty());
         prop_assert!(mapped.sum().starts_with(&format!("{rows} rows = ")), "{}", mapped.sum());
+        prop_assert_eq!(mapped.sum().contains(", and "), left_out > 0, "{}", mapped.sum());
     }
 }

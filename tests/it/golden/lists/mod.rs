@@ -39,6 +39,7 @@ fn lists_over_real_instruments() {
     let mut text = String::new();
     isins(&catalogue, &instruments, &mut text);
     forms(&catalogue, &instruments, &folder, &mut text);
+    names(&catalogue, &instruments, &mut text);
     Golden::new("lists/lists.golden").compare(&text);
 }
 
@@ -193,6 +194,69 @@ fn forms(catalogue: &Catalogue, instruments: &Instruments, folder: &Path, text: 
             text,
             "{form:<24}{count:>8}{resolved:>10}{ambiguous:>11}{other:>8}{unfound:>9}"
         );
+    }
+}
+
+/// Texts that are tickers: how many are no longer resolved when they are read without a type, since
+/// they are written like a name (contract 17.14).
+fn names(catalogue: &Catalogue, instruments: &Instruments, text: &mut String) {
+    let capital = |word: &str| -> Option<String> {
+        let is_word = word.chars().all(char::is_alphabetic) && word.chars().count() > 1;
+        is_word.then(|| {
+            let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+            first.to_uppercase() + &rest.to_lowercase()
+        })
+    };
+    let rows = || instruments.values();
+    let words = |row: &Instrument| -> Vec<String> {
+        row["name"].split_whitespace().filter_map(capital).collect()
+    };
+    let is_equity = |row: &&Instrument| row["marketSector"] == "Equity";
+    let asked: [(&str, BTreeSet<String>); 6] = [
+        ("ticker", rows().map(|row| row["ticker"].clone()).collect()),
+        ("ticker in small letters", rows().map(|row| row["ticker"].to_lowercase()).collect()),
+        ("ticker, like Nestle", rows().filter_map(|row| capital(&row["ticker"])).collect()),
+        (
+            "first word of a company",
+            rows().filter(is_equity).filter_map(|row| words(row).first().cloned()).collect(),
+        ),
+        (
+            "first two words",
+            rows()
+                .filter(is_equity)
+                .filter_map(|row| Some(words(row).get(..2)?.join(" ")))
+                .collect(),
+        ),
+        ("name", rows().map(|row| row["name"].clone()).collect()),
+    ];
+    let _ = writeln!(text, "\nTexts as tickers, and without a type (17.14), without steps:");
+    let _ = writeln!(
+        text,
+        "{:<24}{:>8}{:>12}{:>10}{:>13}",
+        "text", "texts", "as tickers", "resolved", "like a name"
+    );
+    let policy = Policy::default();
+    for (form, asked) in asked {
+        let asked: Vec<&str> =
+            asked.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        let vocabulary = catalogue.vocabulary();
+        let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
+        let typed = resolve_all(catalogue, &policy, &asked, |text| {
+            Question::of_column(text, IdType::Ticker, vocabulary, Some(&filters))
+        });
+        let free = resolve_all(catalogue, &policy, &asked, |text| {
+            Question::text(text, vocabulary, Some(&filters))
+        });
+        let is_resolved = |one: &Resolution| matches!(one.status, Status::Resolved(_));
+        let (mut as_tickers, mut resolved, mut like_names) = (0, 0, 0);
+        for ((_, typed), (_, free)) in typed.iter().zip(&free) {
+            as_tickers += usize::from(is_resolved(typed));
+            resolved += usize::from(is_resolved(typed) && is_resolved(free));
+            like_names += usize::from(is_resolved(typed) && free.is_name_like);
+        }
+        let count = asked.len();
+        let _ =
+            writeln!(text, "{form:<24}{count:>8}{as_tickers:>12}{resolved:>10}{like_names:>13}");
     }
 }
 

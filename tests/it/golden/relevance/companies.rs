@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs::File;
+use std::path::Path;
 
 use figdex_index::{Figi, Instrument, Property};
 use figdex_ingest::{Build, Input};
@@ -186,10 +187,8 @@ fn first_right(server: &Server, questions: &[Question], is_search: bool) -> f64 
     questions.iter().filter(is_right).count() as f64 / questions.len() as f64
 }
 
-/// contract 10.8, 10.9: the large company comes first.
-#[test]
-fn the_large_company_comes_first() {
-    let Some(folder) = real_data() else { return };
+/// The label of each share class as a number, and a file for `--enrich` that has them as importances.
+pub(super) fn labels(folder: &Path) -> (HashMap<Figi, usize>, String) {
     let mut labels = HashMap::new();
     let mut numbers = "figi,shareClassFIGI,importance\n".to_owned();
     let file = File::open(folder.join("real/importance.csv.gz")).unwrap();
@@ -202,6 +201,14 @@ fn the_large_company_comes_first() {
             *known = label.max(*known);
         }
     }
+    (labels, numbers)
+}
+
+/// contract 10.8, 10.9: the large company comes first.
+#[test]
+fn the_large_company_comes_first() {
+    let Some(folder) = real_data() else { return };
+    let (labels, numbers) = labels(&folder);
     let server = |enrich: Vec<Input>| {
         let dump = Input::File(folder.join("real/instruments.csv.gz"));
         let values = Some(folder.join("enums"));

@@ -12,7 +12,9 @@
 //! same for an index in a cluster.
 //! `FIGDEX_BLESS=1 cargo test --test it relevance` writes the file.
 
+mod best_listings;
 mod companies;
+mod people;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;

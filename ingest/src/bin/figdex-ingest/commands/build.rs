@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use figdex_ingest::flags::BuildFlags;
-use figdex_ingest::{Build, Error, Format, GuardLimits, Input, MaxRejects};
+use figdex_ingest::{Build, Error, Format, GuardLimits, Input, MaxRejects, Published};
 use figdex_io::{Address, escaped, escaped_path, terminal};
 
+use super::after_publish;
 use super::publish::Publication;
 use crate::as_owner;
 use crate::interrupt;
@@ -22,26 +23,32 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
         .and_then(|()| as_owner::of(&folder))
         .and_then(|()| as_owner::of_index(&to))
         .inspect_err(|error| named.fail(error.as_ref()))?;
+    let after_publish = flags.after_publish.clone();
+    let after = |published: Option<Published>| match (&after_publish, published) {
+        (Some(command), Some(published)) => after_publish::run(command, &to, &published),
+        _ => Ok(()),
+    };
     if to.folder().is_some() {
-        return build(flags, folder, &named);
+        return after(build(flags, folder, &named)?);
     }
     let (keep, is_quiet) = (flags.keep, flags.quiet);
     let (division, cluster, storage) =
         (flags.division, flags.cluster.clone(), flags.storage.clone());
-    build(flags, folder.clone(), &named)?;
+    let built = build(flags, folder.clone(), &named)?;
     let publication =
         Publication { keep, is_quiet, division: &division, cluster: &cluster, storage: &storage };
     let published = publication.carry_out(&folder, &to).with_context(|| {
         let folder = escaped_path(&folder);
         format!("the new index is in {folder}: publish it with figdex-ingest publish")
     });
-    published.inspect_err(|error| named.fail(error.as_ref()))
+    published.inspect_err(|error| named.fail(error.as_ref()))?;
+    after(built)
 }
 
 /// The files that the flags name, before any of them is examined. This is enough to record a failed
 /// build.
 fn named(flags: &BuildFlags, index: &Path) -> Build {
-    let read = [&flags.inputs, &flags.enrich, &flags.columns, &flags.enrich_columns];
+    let read = [&flags.inputs, &flags.enrich, &flags.names, &flags.columns, &flags.enrich_columns];
     Build {
         exchanges: flags.exchanges.clone().map(Input::File),
         values: flags.values.clone(),
@@ -73,8 +80,9 @@ fn check_place(flags: &BuildFlags) -> anyhow::Result<()> {
     }
 }
 
-/// Builds an index in a folder. `named` records a failure before the build begins.
-fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<()> {
+/// Builds an index in a folder. `named` records a failure before the build begins. Returns what was
+/// published.
+fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<Option<Published>> {
     let is_quiet = flags.quiet;
     let build = prepared(flags, index)
         .and_then(|build| interrupt::listen(build.index.clone()).map(|()| build))
@@ -92,11 +100,12 @@ fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<()>
             for warning in &report.warnings {
                 terminal::note(&format_args!("figdex-ingest: warning: {}", escaped(warning)));
             }
-            Ok(())
+            Ok(report.published)
         }
         Ok(report) => {
             let printed = terminal::print(&report).context("its report cannot be printed");
-            printed.context("the new index is published")
+            printed.context("the new index is published")?;
+            Ok(report.published)
         }
         Err(error) => {
             if let Error::TooManyRejects { report, .. } | Error::Nothing { report } = &error {
@@ -113,10 +122,14 @@ fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<()>
 fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
     let inputs = Input::resolve_all(&flags.inputs)?;
     let enrich = Input::resolve_all(&flags.enrich)?;
-    if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
+    let names = Input::resolve_all(&flags.names)?;
+    if inputs.iter().chain(&enrich).chain(&names).filter(|&input| *input == Input::Stdin).count()
+        > 1
+    {
         anyhow::bail!("standard input (-) is given twice, but can be read only once");
     }
-    let arguments = flags.inputs.iter().chain(&flags.enrich).filter(|path| path.is_dir());
+    let arguments = flags.inputs.iter().chain(&flags.enrich).chain(&flags.names);
+    let arguments = arguments.filter(|path| path.is_dir());
     let columns = flags.columns.iter().chain(&flags.enrich_columns);
     let also_read = arguments.chain(columns).cloned().collect();
     let described = |by_name, files: &[PathBuf]| match files {
@@ -126,6 +139,7 @@ fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
     Ok(Build {
         inputs,
         enrich,
+        names,
         index,
         format: described(flags.format, &flags.columns)?,
         enrich_format: described(flags.enrich_format, &flags.enrich_columns)?,
@@ -145,6 +159,8 @@ fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
         memory_bytes: flags.memory.0,
         part_instruments_max: None,
         generations_kept: flags.keep,
+        date: flags.date,
+        changes_kept: flags.keep_changes,
         checks_space: !flags.skip_space_check,
     })
 }

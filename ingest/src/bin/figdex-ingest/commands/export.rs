@@ -1,7 +1,7 @@
 //! `figdex-ingest export`: writes an index back as a canonical dump.
 
 use anyhow::{Context as _, bail};
-use figdex_index::{Catalogue, Vocabulary, is_index};
+use figdex_index::{Catalogue, Manifest, Vocabulary, is_index};
 use figdex_ingest::flags::ExportFlags;
 use figdex_ingest::inspect::export::{self, ExportError};
 use figdex_io::{Address, Files};
@@ -21,6 +21,7 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
         files.index(index)?;
     }
     let out = flags.out.as_ref().map(|path| files.output("--out", path)).transpose()?;
+    let token = flags.token.as_ref().map(|path| files.output("--token", path)).transpose()?;
     let lists = flags.values.as_ref().map(|folder| export::value_lists(folder, &mut files));
     let lists = lists.transpose()?;
     let write_values = |vocabulary: &Vocabulary| match (&lists, &flags.values) {
@@ -29,13 +30,20 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     };
+    let write_token = |manifest: &Manifest| match &token {
+        Some(file) => {
+            file.write(format!("{}\n", manifest.id).as_bytes()).context("writing --token")
+        }
+        None => Ok(()),
+    };
     match &flags.index {
         Address::Folder(index) => {
             let catalogue = Catalogue::open(index)?;
             write_values(catalogue.vocabulary())?;
             out::write(out.as_ref(), |out| {
                 export::write(&catalogue, flags.format, out).map_err(plain)
-            })
+            })?;
+            write_token(catalogue.manifest())
         }
         Address::Cluster(address) => {
             let opened = Opened::of(address, &flags.cluster)?;
@@ -43,14 +51,15 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
             out::write(out.as_ref(), |out| {
                 let written = export::write_of_cluster(&opened.generation, flags.format, out);
                 opened.wait_for(written).map_err(plain)
-            })
+            })?;
+            write_token(opened.generation.manifest())
         }
         Address::Storage(_) => unreachable!("refused above"),
     }
 }
 
 /// The error, or the I/O error inside, whose kind shows a closed pipe.
-fn plain(error: ExportError) -> anyhow::Error {
+pub(super) fn plain(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Write(error) => error.into(),
         error => error.into(),

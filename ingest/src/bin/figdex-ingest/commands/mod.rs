@@ -1,7 +1,9 @@
 //! The commands of the program, one file each.
 
+mod after_publish;
 pub(crate) mod build;
 mod cluster;
+pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod inspect;

@@ -90,6 +90,7 @@ pub(super) fn inspect(address: &StorageAddress, flags: &InspectFlags) -> anyhow:
             "rolled_back_from": found.rolled_back_from,
             "generations": found.generations,
             "storage_bytes": found.bytes,
+            "change_files": found.changes,
             "replicas": found.replicas.noted,
             "replicas_unread": found.replicas.unread,
         });
@@ -112,6 +113,9 @@ pub(super) fn inspect(address: &StorageAddress, flags: &InspectFlags) -> anyhow:
         generations.join(", "),
         grouped(found.bytes)
     );
+    if found.changes > 0 {
+        text += &format!("change files published with it: {}\n", grouped(found.changes as u64));
+    }
     text += &found.replicas.to_string();
     Ok(terminal::print(&text)?)
 }

@@ -2,10 +2,12 @@
 //! cluster, it checks that all instruments can be read; in object storage, it checks every piece of
 //! the files.
 
-use anyhow::Context as _;
-use figdex_index::{Catalogue, Instrument};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use figdex_index::{Catalogue, ChangeFile, Error, Instrument, change_file, changes_kept};
 use figdex_ingest::flags::VerifyFlags;
-use figdex_io::{Address, terminal};
+use figdex_io::{Address, escaped_path, terminal};
 
 use super::cluster::Opened;
 use super::storage;
@@ -17,6 +19,7 @@ pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
             catalogue.verify()?;
             let manifest = catalogue.manifest().clone();
             let size = format!(", {} bytes", manifest.bytes());
+            verify_changes(index)?;
             (manifest, size)
         }
         Address::Cluster(address) => {
@@ -32,4 +35,25 @@ pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
         "generation {} is intact: {} instruments{size}\n",
         manifest.generation, manifest.instruments
     ))?)
+}
+
+/// Reads every change file of an index folder. Files of another format are passed over: they were
+/// kept by an earlier version, and nobody reads them any more.
+fn verify_changes(index: &Path) -> anyhow::Result<()> {
+    for id in changes_kept(index)? {
+        let path = change_file(index, id);
+        match ChangeFile::open(&path) {
+            Ok(file) if file.summary().id != id => {
+                bail!("{} is of another generation: remove it", escaped_path(&path))
+            }
+            Ok(file) => file
+                .for_each(|_| Ok::<_, Error>(()))
+                .context("remove this file: its readers export again")?,
+            Err(Error::ForeignFormat { .. }) => {}
+            Err(error) => {
+                return Err(error).context("remove this file: its readers export again");
+            }
+        }
+    }
+    Ok(())
 }
