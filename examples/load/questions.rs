@@ -51,6 +51,8 @@ enum Expected {
     AnyFilterPage,
     /// A page with at least one row.
     SearchPage,
+    /// Suggestions or results, at least one, perhaps after the reading of the text.
+    ReadPage,
     /// An answer that only its status judges.
     Any,
 }
@@ -125,7 +127,7 @@ impl Questions {
                 let request = |(phrase, typed): (&str, usize)| {
                     text_request(path, &phrase[..typed.min(phrase.len())])
                 };
-                (typed.map(request).collect(), Expected::SearchPage)
+                (typed.map(request).collect(), Expected::ReadPage)
             }
             Ask::Fixed { path, body } => {
                 let request = body.as_ref().map_or_else(|| get(path), |body| post(path, body));
@@ -171,6 +173,7 @@ impl Questions {
         match self.expected {
             Expected::Jobs { .. } => b"[{\"data\":[{\"",
             Expected::Any => b"",
+            Expected::ReadPage => b"{\"",
             _ => b"{\"data\":[",
         }
     }
@@ -193,7 +196,7 @@ impl Expected {
         }
         let page: PageAnswer = serde_json::from_slice(body)?;
         let rows = page.data.context("a page without data")?.len();
-        if let Self::SearchPage = self {
+        if let Self::SearchPage | Self::ReadPage = self {
             ensure!(rows > 0 || !page.securities.is_empty(), "no rows");
             return Ok(());
         }
