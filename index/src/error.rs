@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use figdex_io::escaped_path;
 
+use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::meter::TakesMore;
 use figdex_io::{Owner, SharedFolder};
@@ -92,6 +93,39 @@ pub enum Error {
         generation: u64,
         /// The step that failed.
         source: Box<Error>,
+    },
+    /// The past ends after the day of the new generation.
+    #[error(
+        "{} ends on {last}, and the dumps are of {day}: a past goes on with a later day \
+         (see --date)",
+        escaped_path(.path)
+    )]
+    PastDay {
+        /// The log of the past.
+        path: PathBuf,
+        /// Its last day.
+        last: Date,
+        /// The day of the dumps.
+        day: Date,
+    },
+    /// The file is the log of a generation, and not an exported past.
+    #[error(
+        "{} is not an exported past: it lacks the rows (export one with \
+         `figdex-ingest export --history`)",
+        escaped_path(.0)
+    )]
+    NotWholePast(PathBuf),
+    /// An exported past was given for its own last day, with other dumps.
+    #[error(
+        "{} has another {figi} on its last day than the dumps, which are of the same day: build \
+         with the dumps from which it was exported, or with a later --date",
+        escaped_path(.path)
+    )]
+    PastDiffers {
+        /// The exported past.
+        path: PathBuf,
+        /// The first FIGI that differs.
+        figi: Figi,
     },
     /// The build has no instruments to publish.
     #[error("no instrument was added: nothing is published")]

@@ -90,6 +90,7 @@ mod suggest;
 mod words;
 
 pub use crate::build::filled::Filled;
+pub use crate::build::past::{PastOptions, PastReport};
 pub use crate::build::{BuildOptions, Builder, Built};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
@@ -113,9 +114,12 @@ pub use crate::generation::changes::{
 pub use crate::generation::folder::{BuildLock, Publication, generations, is_index};
 pub use crate::generation::id::{GenerationId, GenerationIdError};
 pub use crate::generation::manifest::{
-    FileEntry, MANIFEST_BYTES_MAX, Manifest, PartEntry, SourceEntry,
+    FileEntry, MANIFEST_BYTES_MAX, Manifest, PartEntry, PastEntry, SourceEntry,
 };
 pub use crate::generation::names::{FileName, PartFolder};
+pub use crate::generation::past::column::PastColumn;
+pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
+pub use crate::generation::past::{OpenVersion, Version, VersionEnd, Versions};
 pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
 pub use crate::instrument::attribute::Attribute;

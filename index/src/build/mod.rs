@@ -2,6 +2,7 @@
 
 pub(crate) mod filled;
 pub(crate) mod part_writer;
+pub(crate) mod past;
 mod values;
 pub(crate) mod worker;
 
@@ -12,12 +13,13 @@ use std::path::{Path, PathBuf};
 
 use self::filled::Filled;
 use self::part_writer::PartWriter;
+use self::past::{PastOptions, PastReport};
 use self::values::PropertyValues;
 use crate::error::{Error, Result, chain};
 use crate::generation::Generation;
-use crate::generation::folder::{BuildLock, sync};
+use crate::generation::folder::{BuildLock, Publication, sync};
 use crate::generation::id::GenerationId;
-use crate::generation::manifest::{FORMAT, Manifest, PartEntry, SourceEntry};
+use crate::generation::manifest::{FORMAT, Manifest, PartEntry, PastEntry, SourceEntry};
 use crate::generation::names::PartFolder;
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
@@ -79,6 +81,7 @@ pub struct Builder {
     exchanges: BTreeMap<String, String>,
     countries: BTreeMap<String, String>,
     filled: Filled,
+    past: Option<PastOptions>,
     last: Option<Figi>,
     finished: bool,
 }
@@ -120,6 +123,7 @@ impl Builder {
             exchanges: BTreeMap::new(),
             countries: BTreeMap::new(),
             filled: Filled::default(),
+            past: None,
             last: None,
             finished: false,
         })
@@ -151,6 +155,11 @@ impl Builder {
     /// table ([`country_of_exchange`](crate::country_of_exchange)). They decide best listings.
     pub fn set_countries(&mut self, countries: BTreeMap<String, String>) {
         self.countries = countries;
+    }
+
+    /// Keeps the past: goes on from that of the published generation.
+    pub fn keep_past(&mut self, options: PastOptions) {
+        self.past = Some(options);
     }
 
     /// Adds the next instrument.
@@ -214,7 +223,7 @@ impl Builder {
             &mut self.parts,
             Countries::new(self.countries.clone()),
         )?;
-        let manifest = Manifest {
+        let mut manifest = Manifest {
             format: FORMAT,
             library: env!("CARGO_PKG_VERSION").to_owned(),
             program: std::mem::take(&mut self.options.program),
@@ -232,6 +241,7 @@ impl Builder {
             exchanges: std::mem::take(&mut self.exchanges),
             countries: std::mem::take(&mut self.countries),
             filled: self.filled(),
+            past: None,
             parts: std::mem::take(&mut self.parts),
         };
         match fs::remove_dir_all(self.scratch()) {
@@ -240,11 +250,28 @@ impl Builder {
             }
             _ => {}
         }
+        let past = self.past.take().map(|options| self.carry_past(&manifest, &options));
+        let (entry, past) = past.transpose()?.unzip();
+        manifest.past = entry;
         manifest.write(&self.path).map_err(|error| self.values.blamed(error))?;
         self.lock.give_access(&self.path)?;
         Generation::open_new(&self.path)?.verify()?;
         sync(&self.path)?;
-        Ok(Built { builder: self, manifest })
+        Ok(Built { builder: self, manifest, past })
+    }
+
+    fn carry_past(
+        &self,
+        manifest: &Manifest,
+        options: &PastOptions,
+    ) -> Result<(PastEntry, PastReport)> {
+        let published = match Publication::of(self.lock.index()) {
+            Ok(publication) => Some(Generation::open(&publication.path(self.lock.index()))?),
+            Err(Error::NotAnIndex(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let after = Generation::of(&self.path, manifest.clone())?;
+        past::write(&after, published.as_ref(), self.options.date, options)
     }
 
     fn part_path(&self) -> PathBuf {
@@ -268,6 +295,7 @@ impl Builder {
 pub struct Built {
     builder: Builder,
     manifest: Manifest,
+    past: Option<PastReport>,
 }
 
 impl Built {
@@ -280,6 +308,11 @@ impl Built {
     /// The manifest of the generation.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// What the build did to the past, if it is kept.
+    pub fn past(&self) -> Option<&PastReport> {
+        self.past.as_ref()
     }
 
     /// The lock of the index folder.

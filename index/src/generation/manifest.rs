@@ -17,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 use super::folder::{Publication, sync};
 use super::id::GenerationId;
 use super::names::{FileName, PartFolder, below};
+use super::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG};
 use crate::error::{Error, Result};
 use crate::instrument::date::Date;
 use crate::instrument::vocabulary::{Property, Vocabulary};
@@ -99,6 +100,9 @@ pub struct Manifest {
     /// without empty columns. The map is empty when the numbers are unknown.
     #[serde(default)]
     pub filled: BTreeMap<String, u64>,
+    /// The past of the instruments; `None` when it is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub past: Option<PastEntry>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
 }
@@ -139,7 +143,23 @@ pub struct PartEntry {
     pub files: Vec<FileEntry>,
 }
 
-/// A file of a part.
+/// The past of a generation, in a folder of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PastEntry {
+    /// The first day of the past.
+    pub since: Date,
+    /// The last day of the past, that of the generation.
+    pub until: Date,
+    /// The number of days on which the rows were observed.
+    pub days: u64,
+    /// The number of versions that have ended.
+    pub versions: u64,
+    /// Every file of the folder, in ascending order of their names.
+    pub files: Vec<FileEntry>,
+}
+
+/// A file of a part or of the past.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileEntry {
@@ -228,6 +248,22 @@ impl Manifest {
                 };
             }
         }
+        if let Some(past) = &self.past {
+            let names = [BEFORE_LOG, LOOKUP, VERSIONS_LOG];
+            if !past.files.iter().map(|file| file.name.as_str()).eq(names) {
+                return Err(format!("the past has other files than {}", names.join(", ")));
+            }
+            for file in &past.files {
+                let fault = |what| Err(format!("{PAST}/{} {what}", file.name));
+                if unhex::<32>(&file.sha256).is_none() {
+                    return fault("has a sha256 that is not 64 hexadecimal digits");
+                }
+                all = match all.checked_add(file.bytes) {
+                    Some(all) => all,
+                    None => return fault("has an impossible size"),
+                };
+            }
+        }
         Ok(())
     }
 
@@ -274,9 +310,9 @@ impl Manifest {
         self.published_at.as_ref().unwrap_or(&self.built_at)
     }
 
-    /// The size of all files of all parts, in bytes.
+    /// The size of all files, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.parts.iter().flat_map(|part| &part.files).map(|file| file.bytes).sum()
+        self.files().map(|(_, file)| file.bytes).sum()
     }
 }
 
@@ -296,7 +332,7 @@ impl FileEntry {
         Ok(Self { name, bytes, sha256 })
     }
 
-    /// The path of the file in the folder of its part.
+    /// The path of the file in its folder.
     ///
     /// # Errors
     /// [`Error::Damaged`] when the path would be outside of that folder. No checked name leads

@@ -2,12 +2,15 @@
 //! generation never changes; the next build makes another one (engine 11).
 
 mod access;
+mod blocks;
 pub(crate) mod builds;
 pub(crate) mod changes;
+pub(crate) mod compare;
 pub(crate) mod folder;
 pub(crate) mod id;
 pub(crate) mod manifest;
 pub(crate) mod names;
+pub(crate) mod past;
 pub(crate) mod receive;
 pub(crate) mod recheck;
 pub(crate) mod stamp;
@@ -16,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use self::folder::{BuildLock, Publication, generations};
 use self::manifest::Manifest;
+use self::past::{PAST, Past};
 use crate::error::{Error, Result};
 use crate::instrument::vocabulary::Vocabulary;
 use crate::part::Part;
@@ -26,6 +30,8 @@ pub(crate) struct Generation {
     pub(crate) manifest: Manifest,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) parts: Vec<Part>,
+    /// The past of the instruments, if it is kept.
+    pub(crate) past: Option<Past>,
 }
 
 impl Generation {
@@ -70,7 +76,7 @@ impl Generation {
     }
 
     /// Maps the files of a generation. They must be those of its manifest.
-    fn of(path: &Path, manifest: Manifest) -> Result<Self> {
+    pub(crate) fn of(path: &Path, manifest: Manifest) -> Result<Self> {
         let vocabulary = manifest.vocabulary();
         let hash_seed = manifest.hash_seed(path)?;
         let mut parts = Vec::with_capacity(manifest.parts.len());
@@ -85,7 +91,9 @@ impl Generation {
                 "manifest and parts have different numbers of instruments, or there are none",
             ));
         }
-        Ok(Self { path: path.to_owned(), manifest, vocabulary, parts })
+        let past = manifest.past.as_ref();
+        let past = past.map(|entry| Past::open(path, entry, &vocabulary)).transpose()?;
+        Ok(Self { path: path.to_owned(), manifest, vocabulary, parts, past })
     }
 
     /// Reads every file, which brings it into memory.
@@ -97,7 +105,9 @@ impl Generation {
             let folder = entry.path(&self.path);
             entry.files.iter().try_for_each(|file| file.read(&folder))?;
         }
-        Ok(())
+        let past = self.manifest.past.iter().flat_map(|past| &past.files);
+        let folder = self.path.join(PAST);
+        past.into_iter().try_for_each(|file| file.read(&folder))
     }
 
     /// Checks what a checksum does not show: FIGIs ascend within each part and from part to part,
@@ -122,7 +132,10 @@ impl Generation {
                 ));
             }
         }
-        Ok(())
+        match &self.past {
+            Some(past) => past.verify(&self.path),
+            None => Ok(()),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::Generation;
 use super::folder::{BuildLock, Publication, generations, sync, warn_of_leftover};
 use super::manifest::{FileEntry, Manifest};
 use super::names::{below, within};
+use super::past::PAST;
 use crate::error::{Error, Result};
 
 /// The prefix of the folder name of a generation that is being received.
@@ -57,12 +58,14 @@ pub struct Receiving {
 }
 
 impl Manifest {
-    /// Each file with its path in the folder of the generation: the folder of its part, a slash,
-    /// and its name.
+    /// Each file with its path in the folder of the generation: the folder of its part or of the
+    /// past, a slash, and its name.
     pub fn files(&self) -> impl Iterator<Item = (String, &FileEntry)> {
-        self.parts.iter().flat_map(|part| {
+        let of_parts = self.parts.iter().flat_map(|part| {
             part.files.iter().map(move |file| (format!("{}/{}", part.folder, file.name), file))
-        })
+        });
+        let past = self.past.iter().flat_map(|past| &past.files);
+        of_parts.chain(past.map(|file| (format!("{PAST}/{}", file.name), file)))
     }
 }
 

@@ -29,7 +29,8 @@ use figdex_io::escaped_path;
 
 use super::access::Access;
 use super::folder::{NEW, remove_if_there, stamp_of};
-use super::manifest::{Checksummed, FileEntry};
+use super::manifest::{Checksummed, FileEntry, Manifest};
+use super::past::PAST;
 use crate::error::Result;
 
 /// The first line of a stamp. Another version of the form needs another number.
@@ -84,13 +85,16 @@ fn compare(generation: &Path, manifest: &Checksummed) -> Result<()> {
     files(generation, manifest).try_for_each(|(folder, file)| file.verify(&folder))
 }
 
-/// The files of all parts, each with the folder of its part.
+/// All files, each with its folder: that of its part, or that of the past.
 fn files<'a>(
     generation: &Path,
     manifest: &'a Checksummed,
 ) -> impl Iterator<Item = (PathBuf, &'a FileEntry)> {
-    let parts = manifest.manifest.parts.iter();
-    parts.flat_map(|part| part.files.iter().map(|file| (part.path(generation), file)))
+    let Manifest { parts, past, .. } = &manifest.manifest;
+    let of_parts =
+        parts.iter().flat_map(|part| part.files.iter().map(|file| (part.path(generation), file)));
+    let past = past.iter().flat_map(|past| &past.files);
+    of_parts.chain(past.map(|file| (generation.join(PAST), file)))
 }
 
 /// The files of a generation as the file system describes them.

@@ -153,6 +153,19 @@ impl Vocabulary {
         Self { countries: Countries::new(countries), ..self }
     }
 
+    /// The same values at the same places, and further ones after them, for rows of the past.
+    pub(crate) fn extended(&self, values: &[(Property, String)]) -> Self {
+        let mut extended = self.clone();
+        for (property, value) in values {
+            let List { values, ordinals } = &mut extended.lists[*property as usize];
+            if !ordinals.contains_key(&**value) {
+                ordinals.insert(value.clone().into_boxed_str(), values.len() as u32);
+                values.push(value.clone().into_boxed_str());
+            }
+        }
+        extended
+    }
+
     /// The countries of exchange codes.
     pub(crate) fn countries(&self) -> &Countries {
         &self.countries

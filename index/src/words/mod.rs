@@ -183,6 +183,23 @@ fn fold(character: char, folded: &mut String) {
     });
 }
 
+/// Whether two names are the same but for letter case, accents, blanks, and those commas, full stops
+/// and apostrophes that are not part of a number.
+pub(crate) fn is_written_alike(old: &str, new: &str) -> bool {
+    let signs = |text: &str| -> Vec<char> {
+        let chars: Vec<char> = text.chars().collect();
+        let is_digit = |place: Option<usize>| {
+            place.and_then(|place| chars.get(place)).is_some_and(char::is_ascii_digit)
+        };
+        let signs = chars.iter().enumerate().filter(|(place, sign)| match sign {
+            ',' | '.' | '\'' => is_digit(place.checked_sub(1)) && is_digit(Some(place + 1)),
+            sign => !sign.is_alphanumeric() && !sign.is_whitespace(),
+        });
+        signs.map(|(_, sign)| *sign).collect()
+    };
+    squeeze(old) == squeeze(new) && signs(old) == signs(new)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -28,7 +28,7 @@ use crate::instrument::Instrument;
 use crate::instrument::attribute::Attribute;
 use crate::instrument::figi::Figi;
 use crate::instrument::value::ColumnValue;
-use crate::words::squeeze;
+use crate::words::is_written_alike;
 
 /// The folder of the change files in the folder of an index.
 const CHANGES: &str = "changes";
@@ -103,23 +103,6 @@ impl Changed {
             old.is_some() && old == new
         })
     }
-}
-
-/// Whether two names are the same but for letter case, accents, blanks, and those commas, full stops
-/// and apostrophes that are not part of a number.
-fn is_written_alike(old: &str, new: &str) -> bool {
-    let signs = |text: &str| -> Vec<char> {
-        let chars: Vec<char> = text.chars().collect();
-        let is_digit = |place: Option<usize>| {
-            place.and_then(|place| chars.get(place)).is_some_and(char::is_ascii_digit)
-        };
-        let signs = chars.iter().enumerate().filter(|(place, sign)| match sign {
-            ',' | '.' | '\'' => is_digit(place.checked_sub(1)) && is_digit(Some(place + 1)),
-            sign => !sign.is_alphanumeric() && !sign.is_whitespace(),
-        });
-        signs.map(|(_, sign)| *sign).collect()
-    };
-    squeeze(old) == squeeze(new) && signs(old) == signs(new)
 }
 
 /// Whether each column of two images of an instrument is alike.

@@ -133,7 +133,8 @@ impl Bitmaps {
 
     /// The rows that have the value; `None` when no row has it.
     pub(crate) fn of(&self, known: Known) -> Option<Bitmap<'_>> {
-        self.values[known.property() as usize][known.ordinal()].map(|extent| self.bitmap(extent))
+        let extent = self.values[known.property() as usize].get(known.ordinal())?;
+        extent.map(|extent| self.bitmap(extent))
     }
 
     /// The unlisted equities (contract 6.9); `None` when there are none.

@@ -1,0 +1,309 @@
+//! Carrying the past on: the versions of every FIGI after the day of a new generation.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::generation::Generation;
+use crate::generation::compare::{Compared, Comparison};
+use crate::generation::manifest::{FileEntry, PastEntry};
+use crate::generation::names::FileName;
+use crate::generation::past::column::PastColumn;
+use crate::generation::past::log::{
+    LogRecord, LogRecords, LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
+};
+use crate::generation::past::lookup::LookupWriter;
+use crate::generation::past::observe::Observation;
+use crate::generation::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG, VersionEnd, Versions};
+use crate::instrument::Instrument;
+use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::instrument::kind::Kind;
+use crate::instrument::vocabulary::Property;
+
+/// How the past is kept.
+#[derive(Clone, Debug)]
+pub struct PastOptions {
+    /// A gap of fewer days than this is closed, and so is a version that lasted less.
+    pub mend_days: u32,
+    /// Whether options, warrants and futures have a past too. Once they have, they keep it.
+    pub has_derivatives: bool,
+    /// An exported past to begin with, where the published generation has none.
+    pub from: Option<PathBuf>,
+}
+
+/// What a build did to the past.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PastReport {
+    /// Rows that came.
+    pub came: u64,
+    /// Rows that went, without those that expired.
+    pub went: u64,
+    /// Rows that went because they expired or were paid back.
+    pub expired: u64,
+    /// Rows with another value in place of a known one.
+    pub replaced: u64,
+    /// Rows that were soon as before again, after they had gone or had another value.
+    pub mended: u64,
+    /// The columns that are more than a tenth less filled than before, and so changed nothing.
+    pub unfilled: Vec<&'static str>,
+}
+
+/// The fewest lost values that count as a loss of a column, and the divisor of the share.
+const LOST_MIN: u64 = 10;
+const LOSS_DIVISOR: u64 = 10;
+
+/// Writes the past of the new generation `after`, which describes `day`, into its folder. It goes on
+/// from the past of the published generation, if that has one.
+///
+/// # Errors
+/// [`Error::PastDay`], [`Error::NotWholePast`] and [`Error::PastDiffers`] for an exported past, and
+/// those of reading and writing.
+pub(super) fn write(
+    after: &Generation,
+    published: Option<&Generation>,
+    day: Date,
+    options: &PastOptions,
+) -> Result<(PastEntry, PastReport)> {
+    let exported = options.from.as_deref().map(PastLog::open).transpose()?;
+    if let Some(log) = exported.as_ref().filter(|log| !log.summary().is_whole) {
+        return Err(Error::NotWholePast(log.path().to_owned()));
+    }
+    let generation = published.filter(|it| exported.is_none() && it.past.is_some());
+    let log = exported.as_ref().or_else(|| Some(&generation?.past.as_ref()?.log));
+    let last = log.and_then(|log| log.summary().days.last());
+    if let (Some(log), Some(last)) = (log, last.filter(|last| *last > day)) {
+        return Err(Error::PastDay { path: log.path().to_owned(), last, day });
+    }
+    // A second build of a day replaces what the first one observed.
+    let earlier = match generation.filter(|_| last == Some(day)) {
+        Some(generation) => Some(PastLog::open(&generation.path.join(PAST).join(BEFORE_LOG))?),
+        None => None,
+    };
+    let base = earlier.as_ref().or(log).map(|log| log.summary().clone()).unwrap_or_default();
+    let before = base.days.last();
+    let mut days: ObservedDays = base.days.clone();
+    if before != Some(day) {
+        days.push(day);
+    }
+    let manifest = &after.manifest;
+    let unfilled = unfilled(&base, manifest.instruments, &manifest.filled);
+    let summary = LogSummary {
+        days,
+        covered: base.covered.clone(),
+        has_derivatives: base.has_derivatives || options.has_derivatives,
+        is_whole: false,
+        filled: manifest.filled.clone(),
+        instruments: manifest.instruments,
+        ..LogSummary::default()
+    };
+    let folder = after.path.join(PAST);
+    fs::create_dir(&folder).map_err(Error::io(&folder))?;
+    let mut writing = Writing {
+        first: summary.days.first().unwrap_or(day),
+        report: PastReport {
+            unfilled: unfilled.iter().map(|column| column.name()).collect(),
+            ..PastReport::default()
+        },
+        observation: Observation {
+            day,
+            before: before.unwrap_or(day),
+            mend_days: options.mend_days.into(),
+            unfilled,
+        },
+        lookup: LookupWriter::default(),
+        earlier: LogWriter::create(folder.join(BEFORE_LOG), LogSummary { is_whole: true, ..base })?,
+        log: LogWriter::create(folder.join(VERSIONS_LOG), summary)?,
+    };
+    match (before, log) {
+        (Some(_), Some(log)) => {
+            let refused = exported.as_ref().filter(|_| before == Some(day));
+            let carried = Carried {
+                both: Comparison::of(generation, after)?,
+                records: Ahead::of(log)?,
+                earlier: earlier.as_ref().map(Ahead::of).transpose()?,
+                is_whole: exported.is_some(),
+                refused: refused.map(PastLog::path),
+            };
+            writing.carry(carried)?;
+        }
+        _ => cover_all(after, day, &mut writing.log.summary.covered),
+    }
+    writing.finish(&folder, day)
+}
+
+/// The columns that are more than a tenth less filled than on the day before.
+fn unfilled(
+    before: &LogSummary,
+    instruments: u64,
+    filled: &BTreeMap<String, u64>,
+) -> Vec<PastColumn> {
+    let is_lost = |column: &PastColumn| {
+        let known = before.filled.get(column.name()).copied().unwrap_or(0);
+        let expected =
+            u128::from(known) * u128::from(instruments) / u128::from(before.instruments.max(1));
+        let filled = filled.get(column.name()).copied().unwrap_or(0);
+        let lost = expected.saturating_sub(filled.into());
+        lost >= LOST_MIN.into() && lost * u128::from(LOSS_DIVISOR) > expected
+    };
+    PastColumn::all().filter(is_lost).collect()
+}
+
+/// Enters every pair of market sector and exchange code of a generation as covered from a day on.
+fn cover_all(generation: &Generation, day: Date, covered: &mut BTreeMap<String, Date>) {
+    for part in &generation.parts {
+        for doc in 0..part.rows.len() as u32 {
+            let row = part.rows.get(doc);
+            let [sector, code] = [row.market_sector(), row.exch_code()]
+                .map(|text| text.map(|text| text.to_string()).unwrap_or_default());
+            covered.entry(pair_of(&sector, &code)).or_insert(day);
+        }
+    }
+}
+
+/// What is carried on.
+struct Carried<'a> {
+    both: Comparison<'a>,
+    records: Ahead<'a>,
+    /// What was before the day that is observed again.
+    earlier: Option<Ahead<'a>>,
+    /// Whether the log has every FIGI with its row.
+    is_whole: bool,
+    /// The exported past, if its last day is observed again: it may not differ.
+    refused: Option<&'a Path>,
+}
+
+/// The records of a log, of which the next one is known.
+struct Ahead<'a> {
+    records: LogRecords<'a>,
+    next: Option<LogRecord>,
+}
+
+impl<'a> Ahead<'a> {
+    fn of(log: &'a PastLog) -> Result<Self> {
+        let mut records = log.records();
+        let next = records.next()?;
+        Ok(Self { records, next })
+    }
+
+    fn figi(&self) -> Option<Figi> {
+        self.next.as_ref().map(LogRecord::figi)
+    }
+
+    fn take(&mut self, figi: Figi) -> Result<Option<LogRecord>> {
+        if self.figi() != Some(figi) {
+            return Ok(None);
+        }
+        let next = self.records.next()?;
+        Ok(std::mem::replace(&mut self.next, next))
+    }
+}
+
+/// A past that is being written.
+struct Writing {
+    /// The first day of the past.
+    first: Date,
+    report: PastReport,
+    observation: Observation,
+    lookup: LookupWriter,
+    /// What was before the day, of the FIGIs that differ.
+    earlier: LogWriter,
+    log: LogWriter,
+}
+
+impl Writing {
+    fn carry(&mut self, carried: Carried<'_>) -> Result<()> {
+        let Carried { mut both, mut records, mut earlier, is_whole, refused } = carried;
+        loop {
+            let was = earlier.as_ref().and_then(Ahead::figi);
+            let next = [both.figi(), records.figi(), was].into_iter().flatten().min();
+            let Some(figi) = next else { return Ok(()) };
+            let record = records.take(figi)?;
+            let was = earlier.as_mut().map(|ahead| ahead.take(figi)).transpose()?.flatten();
+            let compared = match both.figi() {
+                Some(at) if at == figi => {
+                    both.step(is_whole || record.is_some() || was.is_some())?
+                }
+                _ => Some(Compared { figi, before: None, after: None }),
+            };
+            let Some(Compared { before, after, .. }) = compared else { continue };
+            let is_open = record.as_ref().is_some_and(LogRecord::is_open);
+            let is_kept = |row: &Instrument| {
+                is_open || self.log.summary.has_derivatives || !is_derivative(row)
+            };
+            let (before, after) = (before.filter(is_kept), after.filter(is_kept));
+            let versions = match (was, record, &before) {
+                (Some(was), ..) => was.versions(None),
+                (None, Some(record), _) => record.versions(before.as_ref()),
+                (None, None, Some(row)) => Versions::unchanged(row, self.first),
+                (None, None, None) => Versions::none(figi),
+            };
+            if let Some(row) = &after {
+                self.cover(row);
+            }
+            let observed = self.observation.of(versions.clone(), after.as_ref());
+            if let Some(path) = refused.filter(|_| observed != versions) {
+                return Err(Error::PastDiffers { path: path.to_owned(), figi });
+            }
+            self.count(&versions, &observed);
+            if observed != versions {
+                self.earlier.add(&versions, None)?;
+            }
+            if !observed.is_plain(after.as_ref(), self.first) {
+                self.log.add(&observed, after.as_ref())?;
+                self.lookup.add(&observed, after.as_ref());
+            }
+        }
+    }
+
+    fn cover(&mut self, row: &Instrument) {
+        let [sector, code] = [Property::MarketSecDes, Property::ExchCode]
+            .map(|property| row.property(property).unwrap_or_default());
+        let covered = &mut self.log.summary.covered;
+        covered.entry(pair_of(sector, code)).or_insert(self.observation.day);
+    }
+
+    fn count(&mut self, before: &Versions, after: &Versions) {
+        let report = &mut self.report;
+        let ended = after.closed.last().filter(|_| after.closed.len() > before.closed.len());
+        match ended.map(|version| version.end) {
+            Some(VersionEnd::Gone) => report.went += 1,
+            Some(VersionEnd::Expired) => report.expired += 1,
+            Some(VersionEnd::Replaced) => report.replaced += 1,
+            Some(VersionEnd::Revised) | None => {
+                let was = before.open.as_ref().map(|open| open.first);
+                match (was, after.open.as_ref().map(|open| open.first)) {
+                    (None, Some(first)) if first == self.observation.day => report.came += 1,
+                    (was, Some(first)) if was != Some(first) => report.mended += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn finish(self, folder: &Path, day: Date) -> Result<(PastEntry, PastReport)> {
+        self.earlier.finish()?;
+        let summary = self.log.finish()?;
+        self.lookup.finish(&folder.join(LOOKUP))?;
+        let names = [BEFORE_LOG, LOOKUP, VERSIONS_LOG].map(|name| {
+            let name = FileName::try_from(name.to_owned());
+            FileEntry::of(folder, name.expect("the names of the past are names of files"))
+        });
+        let files = names.into_iter().collect::<Result<Vec<_>>>()?;
+        let entry = PastEntry {
+            since: summary.days.first().unwrap_or(day),
+            until: day,
+            days: summary.days.count(),
+            versions: summary.versions,
+            files,
+        };
+        Ok((entry, self.report))
+    }
+}
+
+/// Whether a row is an option, a warrant or a future. There are far more of these than of all
+/// others, and most end within a year.
+pub(crate) fn is_derivative(row: &Instrument) -> bool {
+    matches!(Kind::of(row), Kind::Option | Kind::Warrant | Kind::Future)
+}

@@ -1,0 +1,148 @@
+//! The past of the instruments: how each row was, and on which days.
+//!
+//! ```text
+//! GENERATION/past/versions.log    the versions of each FIGI whose row came, went or changed
+//! GENERATION/past/before.log      the same FIGIs as they were before the last day, if they differ
+//! GENERATION/past/lookup.keys     the FIGIs that had an identifier which they no longer have
+//! ```
+//! The log is the truth, and belongs to its generation: a rollback also rolls the past back. Its
+//! layout has a number apart from that of the index, and its columns are named, so that a later
+//! version of Figdex reads it. The lookup file is made anew from the log by each build.
+//!
+//! A [`Version`] is a row as it was between two days on which it was observed. It closes only when a
+//! known value is replaced by another, or when the row comes or goes ([`observe`]): absence of a
+//! value is not a value. A FIGI whose row is as on the first day of the past has no record.
+
+pub(crate) mod column;
+pub(crate) mod log;
+pub(crate) mod lookup;
+pub(crate) mod observe;
+
+use std::path::Path;
+
+use self::column::PastColumn;
+use self::log::{LogSummary, PastLog};
+use self::lookup::PastLookup;
+use crate::error::Result;
+use crate::generation::manifest::PastEntry;
+use crate::instrument::Instrument;
+use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::instrument::vocabulary::Vocabulary;
+
+/// The folder of the past in the folder of a generation.
+pub(crate) const PAST: &str = "past";
+/// The files of the past, in the order of their names.
+pub(crate) const BEFORE_LOG: &str = "before.log";
+pub(crate) const LOOKUP: &str = "lookup.keys";
+pub(crate) const VERSIONS_LOG: &str = "versions.log";
+
+/// The way in which a version ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionEnd {
+    /// The next version replaced it.
+    Replaced,
+    /// The row went.
+    Gone,
+    /// The row went on or after the day on which the instrument expired or was paid back.
+    Expired,
+    /// The row soon was as before again, so that this version was a mistake. No question sees it.
+    Revised,
+}
+
+/// A row as it was between two days.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Version {
+    /// The first day on which it was observed.
+    pub first: Date,
+    /// The last day on which it was observed.
+    pub last: Date,
+    /// How it ended.
+    pub end: VersionEnd,
+    /// The columns that were filled later than on the first day, each with the day.
+    pub learned: Vec<(PastColumn, Date)>,
+    /// The row: only the columns of [`PastColumn::ALL`].
+    pub image: Instrument,
+}
+
+/// The version of a row that is still observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenVersion {
+    /// The first day on which it was observed.
+    pub first: Date,
+    /// The columns that were filled later than on the first day, each with the day.
+    pub learned: Vec<(PastColumn, Date)>,
+    /// The row, with values that it lacks now but had before.
+    pub image: Instrument,
+}
+
+/// All versions of a FIGI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Versions {
+    /// The FIGI.
+    pub figi: Figi,
+    /// The closed versions in the order of their first days.
+    pub closed: Vec<Version>,
+    /// The open version, if the row is still observed.
+    pub open: Option<OpenVersion>,
+}
+
+impl Versions {
+    /// The versions of a FIGI that was never observed.
+    pub(crate) fn none(figi: Figi) -> Self {
+        Self { figi, closed: Vec::new(), open: None }
+    }
+
+    /// The versions of a row that is as on the first day of the past.
+    pub(crate) fn unchanged(row: &Instrument, first: Date) -> Self {
+        let image = column::image_of(row);
+        let open = OpenVersion { first, learned: Vec::new(), image };
+        Self { figi: row.figi, closed: Vec::new(), open: Some(open) }
+    }
+
+    /// Whether there is nothing that a row without a record does not say.
+    pub(crate) fn is_plain(&self, row: Option<&Instrument>, first: Date) -> bool {
+        self.closed.is_empty()
+            && match (&self.open, row) {
+                (None, None) => true,
+                (Some(open), Some(row)) => {
+                    open.first == first
+                        && open.learned.is_empty()
+                        && column::held(&open.image, row).next().is_none()
+                }
+                _ => false,
+            }
+    }
+}
+
+/// The past of an open generation.
+pub(crate) struct Past {
+    pub(crate) log: PastLog,
+    pub(crate) lookup: PastLookup,
+    /// The values of the properties that rows have or had.
+    pub(crate) vocabulary: Vocabulary,
+}
+
+impl Past {
+    pub(crate) fn open(generation: &Path, entry: &PastEntry, today: &Vocabulary) -> Result<Self> {
+        let folder = generation.join(PAST);
+        let log = PastLog::open(&folder.join(VERSIONS_LOG))?;
+        if log.summary().days.last() != Some(entry.until) {
+            let what = "its last day is not that of the manifest";
+            return Err(crate::error::Error::damaged(&folder.join(VERSIONS_LOG), what));
+        }
+        let lookup = PastLookup::open(&folder.join(LOOKUP))?;
+        let vocabulary = today.extended(lookup.values());
+        Ok(Self { log, lookup, vocabulary })
+    }
+
+    pub(crate) fn summary(&self) -> &LogSummary {
+        self.log.summary()
+    }
+
+    /// Checks what checksums do not show: every record can be decoded, and both logs are in order.
+    pub(crate) fn verify(&self, generation: &Path) -> Result<()> {
+        self.log.for_each(|_| Ok(()))?;
+        PastLog::open(&generation.join(PAST).join(BEFORE_LOG))?.for_each(|_| Ok(()))
+    }
+}
