@@ -19,7 +19,7 @@ use crate::generation::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG, VersionEnd
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
-use crate::instrument::kind::Kind;
+use crate::instrument::kind::is_derivative;
 use crate::instrument::vocabulary::Property;
 
 /// How the past is kept.
@@ -225,9 +225,9 @@ impl Writing {
                 Some(at) if at == figi => {
                     both.step(is_whole || record.is_some() || was.is_some())?
                 }
-                _ => Some(Compared { figi, before: None, after: None }),
+                _ => Some(Compared { before: None, after: None }),
             };
-            let Some(Compared { before, after, .. }) = compared else { continue };
+            let Some(Compared { before, after }) = compared else { continue };
             let is_open = record.as_ref().is_some_and(LogRecord::is_open);
             let is_kept = |row: &Instrument| {
                 is_open || self.log.summary.has_derivatives || !is_derivative(row)
@@ -300,10 +300,4 @@ impl Writing {
         };
         Ok((entry, self.report))
     }
-}
-
-/// Whether a row is an option, a warrant or a future. There are far more of these than of all
-/// others, and most end within a year.
-pub(crate) fn is_derivative(row: &Instrument) -> bool {
-    matches!(Kind::of(row), Kind::Option | Kind::Warrant | Kind::Future)
 }

@@ -58,16 +58,6 @@ impl ObservedDays {
         }
     }
 
-    /// Takes the last day away.
-    pub(crate) fn pop(&mut self) {
-        if let Some(run) = self.0.last_mut() {
-            match Date::from_days(run.1.to_days() - 1).filter(|day| *day >= run.0) {
-                Some(day) => run.1 = day,
-                None => _ = self.0.pop(),
-            }
-        }
-    }
-
     /// The last observed day before `day`.
     pub(crate) fn before(&self, day: Date) -> Option<Date> {
         let place = self.0.partition_point(|run| run.0 < day);
@@ -234,11 +224,6 @@ impl LogRecord {
             }
         }
         versions
-    }
-
-    /// The closed versions.
-    pub(crate) fn closed(&self) -> &[Version] {
-        &self.0.closed
     }
 
     /// Whether a row is still observed.
