@@ -17,6 +17,8 @@ pub(crate) mod column;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod observe;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
