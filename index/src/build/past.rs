@@ -46,7 +46,7 @@ pub struct PastReport {
     pub replaced: u64,
     /// Rows that were soon as before again, after they had gone or had another value.
     pub mended: u64,
-    /// The columns that are more than a tenth less filled than before, and so changed nothing.
+    /// The columns that are more than a tenth less filled than before, and so closed nothing.
     pub unfilled: Vec<&'static str>,
 }
 

@@ -119,10 +119,14 @@ impl Sequence {
             }
         }
         if self.figis >= 12 && self.chance(35) {
-            let (name, _) = COLUMNS[self.column()];
+            let place = self.column();
             let kept = self.below(3);
-            for row in rows.values_mut().skip(kept) {
-                row.remove(name);
+            for (at, row) in rows.values_mut().enumerate() {
+                if at >= kept {
+                    row.remove(COLUMNS[place].0);
+                } else if self.chance(50) {
+                    self.fill(place, row);
+                }
             }
         }
         if rows.is_empty() {
