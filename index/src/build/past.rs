@@ -54,7 +54,7 @@ pub struct PastReport {
     pub stated: u64,
     /// The places, in [`PastOptions::stated`], of those whose instrument no row and no version has.
     pub not_stated: Vec<usize>,
-    /// The columns that are more than a tenth less filled than before, and so changed nothing.
+    /// The columns that are more than a tenth less filled than before, and so closed nothing.
     pub unfilled: Vec<&'static str>,
 }
 

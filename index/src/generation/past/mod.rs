@@ -18,6 +18,8 @@ pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod observe;
 pub(crate) mod stated;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
