@@ -119,7 +119,7 @@ pub use crate::generation::manifest::{
 pub use crate::generation::names::{FileName, PartFolder};
 pub use crate::generation::past::column::PastColumn;
 pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
-pub use crate::generation::past::{OpenVersion, Version, VersionEnd, Versions};
+pub use crate::generation::past::{OpenVersion, PAST, Version, VersionEnd, Versions};
 pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
 pub use crate::instrument::attribute::Attribute;

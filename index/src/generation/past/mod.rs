@@ -31,7 +31,7 @@ use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Vocabulary;
 
 /// The folder of the past in the folder of a generation.
-pub(crate) const PAST: &str = "past";
+pub const PAST: &str = "past";
 /// The files of the past, in the order of their names.
 pub(crate) const BEFORE_LOG: &str = "before.log";
 pub(crate) const LOOKUP: &str = "lookup.keys";
