@@ -90,7 +90,8 @@ mod suggest;
 mod words;
 
 pub use crate::build::filled::Filled;
-pub use crate::build::past::{PastOptions, PastReport};
+pub use crate::build::past::{PastOptions, PastReport, exported_past};
+pub use crate::build::published_past::PublishedPast;
 pub use crate::build::{BuildOptions, Builder, Built};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;

@@ -13,6 +13,7 @@
 //! known value is replaced by another, or when the row comes or goes ([`observe`]): absence of a
 //! value is not a value. A FIGI whose row is as on the first day of the past has no record.
 
+pub(crate) mod ahead;
 pub(crate) mod column;
 pub(crate) mod log;
 pub(crate) mod lookup;
