@@ -120,6 +120,7 @@ pub use crate::generation::manifest::{
 pub use crate::generation::names::{FileName, PartFolder};
 pub use crate::generation::past::column::PastColumn;
 pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
+pub use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
 pub use crate::generation::past::{OpenVersion, PAST, Version, VersionEnd, Versions};
 pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
@@ -158,6 +159,7 @@ pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;
 pub use crate::resolve::footer::{has_footer_word, is_footer_word};
+pub use crate::resolve::past::{Basis, Coverage, PastRow};
 pub use crate::resolve::policy::{
     Policy, PolicyError, STEP_VALUES_MAX, STEPS_BYTES_MAX, STEPS_MAX,
 };

@@ -94,7 +94,16 @@ impl Drop for JobTally<'_> {
 }
 
 /// The names of the statuses of a list's jobs, each at its place in [`ListJobs`].
-const STATUSES: [&str; 4] = ["resolved", "ambiguous", "unknown", "invalid"];
+const STATUSES: [&str; 8] = [
+    "resolved",
+    "ambiguous",
+    "unknown",
+    "invalid",
+    "historical",
+    "gone",
+    "uncertain",
+    "outOfCoverage",
+];
 
 /// The number of answered jobs of lists, by status.
 #[derive(Debug, Default)]
@@ -110,6 +119,10 @@ impl ListJobs {
                 Status::Ambiguous(_) => 1,
                 Status::Unknown => 2,
                 Status::Invalid(_) => 3,
+                Status::Historical => 4,
+                Status::Gone => 5,
+                Status::Uncertain => 6,
+                Status::OutOfCoverage(_) => 7,
             };
             debug_assert_eq!(STATUSES[place], status.name());
             counts[place] += 1;

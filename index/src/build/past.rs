@@ -9,17 +9,21 @@ use crate::generation::Generation;
 use crate::generation::compare::{Compared, Comparison};
 use crate::generation::manifest::{FileEntry, PastEntry};
 use crate::generation::names::FileName;
-use crate::generation::past::ahead::{Ahead, is_derivative};
+use crate::generation::past::ahead::Ahead;
 use crate::generation::past::column::PastColumn;
 use crate::generation::past::log::{
     LogRecord, LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
 };
 use crate::generation::past::lookup::LookupWriter;
 use crate::generation::past::observe::Observation;
+use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
 use crate::generation::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG, VersionEnd, Versions};
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::instrument::kind::is_derivative;
 use crate::instrument::vocabulary::Property;
+use crate::part::identifiers::KeyKind;
 
 /// How the past is kept.
 #[derive(Clone, Debug)]
@@ -30,6 +34,8 @@ pub struct PastOptions {
     pub has_derivatives: bool,
     /// An exported past to begin with, where the published generation has none.
     pub from: Option<PathBuf>,
+    /// The retired identifiers that the operator's files state.
+    pub stated: Vec<(RetiredOf, Retired)>,
 }
 
 /// What a build did to the past.
@@ -45,6 +51,10 @@ pub struct PastReport {
     pub replaced: u64,
     /// Rows that were soon as before again, after they had gone or had another value.
     pub mended: u64,
+    /// The retired identifiers that were stated of instruments.
+    pub stated: u64,
+    /// The places, in [`PastOptions::stated`], of those whose instrument no row and no version has.
+    pub not_stated: Vec<usize>,
     /// The columns that are more than a tenth less filled than before, and so changed nothing.
     pub unfilled: Vec<&'static str>,
 }
@@ -95,11 +105,14 @@ pub(super) fn write(
     };
     let folder = after.path.join(PAST);
     fs::create_dir(&folder).map_err(Error::io(&folder))?;
+    let (stated, not_stated) = resolved(after, log, &options.stated)?;
     let mut writing = Writing {
+        stated,
         first: summary.days.first().unwrap_or(day),
         had_derivatives,
         report: PastReport {
             unfilled: unfilled.iter().map(|column| column.name()).collect(),
+            not_stated,
             ..PastReport::default()
         },
         observation: Observation {
@@ -125,7 +138,10 @@ pub(super) fn write(
             };
             writing.carry(carried)?;
         }
-        _ => cover_all(after, day, &mut writing.log.summary.covered),
+        _ => {
+            cover_all(after, day, &mut writing.log.summary.covered);
+            writing.state_only(after)?;
+        }
     }
     writing.finish(&folder, day)
 }
@@ -167,6 +183,50 @@ fn unfilled(
     PastColumn::all().filter(is_lost).collect()
 }
 
+/// The stated identifiers by the FIGI of their instrument, and the places of those without one.
+#[expect(clippy::type_complexity, reason = "a list and its rest")]
+fn resolved(
+    after: &Generation,
+    log: Option<&PastLog>,
+    stated: &[(RetiredOf, Retired)],
+) -> Result<(BTreeMap<Figi, Vec<Retired>>, Vec<usize>)> {
+    let (mut of, mut rest) = (BTreeMap::<Figi, Vec<Retired>>::new(), Vec::new());
+    for (place, (owner, retired)) in stated.iter().enumerate() {
+        let mut figis: Vec<Figi> = Vec::new();
+        match owner {
+            RetiredOf::Figi(figi) => {
+                let is_there = after.parts.iter().any(|part| part.rows.find(*figi).is_some());
+                let was_there = match log {
+                    Some(log) if !is_there => log.get(*figi)?.is_some(),
+                    _ => false,
+                };
+                // A delisted instrument may never have had a row here.
+                if is_there || was_there || retired.kind == RetiredKind::Delisting {
+                    figis.push(*figi);
+                }
+            }
+            RetiredOf::Identifier(id_value) => {
+                let kind = KeyKind::Id(id_value.id_type());
+                for part in &after.parts {
+                    let docs = part.identifiers.find(kind, id_value.as_str());
+                    figis.extend(docs.map(|doc| part.rows.figi(doc)));
+                }
+            }
+        }
+        if figis.is_empty() {
+            rest.push(place);
+        }
+        for figi in figis {
+            of.entry(figi).or_default().push(retired.clone());
+        }
+    }
+    for retired in of.values_mut() {
+        retired.sort_by(|a, b| (a.from, a.to, a).cmp(&(b.from, b.to, b)));
+        retired.dedup();
+    }
+    Ok((of, rest))
+}
+
 /// Enters every pair of market sector and exchange code of a generation as covered from a day on.
 fn cover_all(generation: &Generation, day: Date, covered: &mut BTreeMap<String, Date>) {
     for part in &generation.parts {
@@ -194,6 +254,8 @@ struct Carried<'a> {
 
 /// A past that is being written.
 struct Writing {
+    /// The stated identifiers that are not written yet.
+    stated: BTreeMap<Figi, Vec<Retired>>,
     /// The first day of the past.
     first: Date,
     /// Whether options, warrants and futures had versions before the day.
@@ -214,17 +276,20 @@ impl Writing {
         let wants_all = is_whole || has_derivatives != self.had_derivatives;
         loop {
             let was = earlier.as_ref().and_then(Ahead::figi);
-            let next = [both.figi(), records.figi(), was].into_iter().flatten().min();
+            let stated = self.stated.keys().next().copied();
+            let next = [both.figi(), records.figi(), was, stated].into_iter().flatten().min();
             let Some(figi) = next else { return Ok(()) };
             let record = records.take(figi)?;
             let was = earlier.as_mut().map(|ahead| ahead.take(figi)).transpose()?.flatten();
+            let stated = self.stated.remove(&figi);
             let compared = match both.figi() {
                 Some(at) if at == figi => {
-                    both.step(wants_all || record.is_some() || was.is_some())?
+                    let wants = record.is_some() || was.is_some() || stated.is_some();
+                    both.step(wants_all || wants)?
                 }
-                _ => Some(Compared { figi, before: None, after: None }),
+                _ => Some(Compared { before: None, after: None }),
             };
-            let Some(Compared { before, after, .. }) = compared else { continue };
+            let Some(Compared { before, after }) = compared else { continue };
             let is_open = was.as_ref().or(record.as_ref()).is_some_and(LogRecord::is_open);
             let is_kept = |row: &Instrument, has_derivatives: bool| {
                 is_open || has_derivatives || !is_derivative(row)
@@ -240,7 +305,11 @@ impl Writing {
             if let Some(row) = &after {
                 self.cover(row);
             }
-            let observed = self.observation.of(versions.clone(), after.as_ref());
+            let mut observed = self.observation.of(versions.clone(), after.as_ref());
+            let stated = stated.unwrap_or_default();
+            self.report.stated += stated.len() as u64;
+            let versions = Versions { stated: stated.clone(), ..versions };
+            observed.stated = stated;
             if let Some(path) = refused.filter(|_| observed != versions) {
                 return Err(Error::PastDiffers { path: path.to_owned(), figi });
             }
@@ -253,6 +322,22 @@ impl Writing {
                 self.lookup.add(&observed, after.as_ref());
             }
         }
+    }
+
+    /// Writes what is stated on the first day of a past.
+    fn state_only(&mut self, after: &Generation) -> Result<()> {
+        for (figi, stated) in std::mem::take(&mut self.stated) {
+            self.report.stated += stated.len() as u64;
+            let row = after.instrument(figi)?;
+            let versions = match &row {
+                Some(row) => Versions::unchanged(row, self.first),
+                None => Versions::none(figi),
+            };
+            let versions = Versions { stated, ..versions };
+            self.log.add(&versions, row.as_ref())?;
+            self.lookup.add(&versions, row.as_ref());
+        }
+        Ok(())
     }
 
     fn cover(&mut self, row: &Instrument) {

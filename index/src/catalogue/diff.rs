@@ -38,7 +38,7 @@ impl Catalogue {
     ) -> Result<(), E> {
         let mut both = Comparison::of(Some(&before.generation), &self.generation)?;
         while both.figi().is_some() {
-            let Some(Compared { before, after, .. }) = both.step(false)? else { continue };
+            let Some(Compared { before, after }) = both.step(false)? else { continue };
             let changed = Changed { before, after };
             if !changed.is_equal() {
                 each(changed)?;

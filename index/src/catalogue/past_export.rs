@@ -7,8 +7,9 @@ use super::Catalogue;
 use crate::error::{Error, Result};
 use crate::generation::compare::Comparison;
 use crate::generation::past::Versions;
-use crate::generation::past::ahead::{Ahead, is_derivative};
+use crate::generation::past::ahead::Ahead;
 use crate::generation::past::log::{LogRecord, LogSummary, LogWriter};
+use crate::instrument::kind::is_derivative;
 
 impl Catalogue {
     /// Writes the whole past into a new file: the versions of every FIGI that has a row or had one.

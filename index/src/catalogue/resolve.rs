@@ -22,9 +22,9 @@ use crate::suggest::candidates::{NAME_CANDIDATES_MAX, candidates_of};
 
 /// A found row, which answers the questions of the policy.
 #[derive(Clone, Copy)]
-struct Found<'a> {
-    part: &'a Part,
-    hit: Hit,
+pub(super) struct Found<'a> {
+    pub(super) part: &'a Part,
+    pub(super) hit: Hit,
 }
 
 impl Candidate for Found<'_> {
@@ -165,7 +165,7 @@ impl Catalogue {
         Ok(false)
     }
 
-    fn found(&self, hits: &[Hit]) -> Vec<Found<'_>> {
+    pub(super) fn found(&self, hits: &[Hit]) -> Vec<Found<'_>> {
         let parts = &self.generation.parts;
         hits.iter().map(|hit| Found { part: &parts[hit.part as usize], hit: *hit }).collect()
     }

@@ -12,7 +12,6 @@ use crate::part::extras::ExtrasBlock;
 
 /// An instrument in two generations: `None` where a generation does not have it.
 pub(crate) struct Compared {
-    pub(crate) figi: Figi,
     pub(crate) before: Option<Instrument>,
     pub(crate) after: Option<Instrument>,
 }
@@ -47,7 +46,7 @@ impl<'a> Comparison<'a> {
                     is_there.then(|| side.instrument()).transpose()
                 };
                 let (before, after) = (image(is_old, &self.before)?, image(is_new, &self.after)?);
-                Some(Compared { figi, before, after })
+                Some(Compared { before, after })
             }
         };
         if is_old {

@@ -110,3 +110,9 @@ impl Kind {
         }
     }
 }
+
+/// Whether a row is an option, a warrant or a future. There are far more of these than of all
+/// others, and most end within a year.
+pub(crate) fn is_derivative(row: &Instrument) -> bool {
+    matches!(Kind::of(row), Kind::Option | Kind::Warrant | Kind::Future)
+}

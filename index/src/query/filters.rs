@@ -4,6 +4,7 @@
 use std::{iter, mem};
 
 use super::interval::{DateInterval, NumberInterval};
+use crate::instrument::Instrument;
 use crate::instrument::attribute::Attribute;
 use crate::instrument::level::Levels;
 use crate::instrument::vocabulary::{Known, Property};
@@ -53,6 +54,33 @@ impl Filters {
     /// Whether an interval is asked for.
     pub(crate) fn has_intervals(&self) -> bool {
         self.numbers.iter().any(Option::is_some) || self.dates.iter().any(Option::is_some)
+    }
+
+    /// Whether an instrument passes, of which the numbers are given apart. `text` is the text of a
+    /// value.
+    pub(crate) fn admit<'a>(
+        &self,
+        row: &Instrument,
+        numbers: [Option<f64>; Attribute::NUMBERS.len()],
+        text: impl Fn(Known) -> &'a str,
+    ) -> bool {
+        let has = |asked: OneOf<'_>| {
+            let value = row.property(asked.property());
+            value.is_some_and(|value| asked.values().any(|known| text(known) == value))
+        };
+        let in_numbers = self.numbers.iter().zip(numbers).all(|(asked, number)| {
+            asked.is_none_or(|asked| number.is_some_and(|number| asked.contains(number)))
+        });
+        let in_dates = self.dates.iter().zip(row.filter_dates()).all(|(asked, day)| {
+            asked.is_none_or(|asked| day.is_some_and(|day| asked.contains(day)))
+        });
+        let is_of_level =
+            self.levels.is_empty() || self.levels.iter().any(|level| level == row.level());
+        self.known.iter().all(has)
+            && is_of_level
+            && in_numbers
+            && in_dates
+            && (self.include_unlisted_equities || !row.is_unlisted_equity())
     }
 
     /// The names of the intervals that are asked for.

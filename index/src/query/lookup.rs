@@ -29,6 +29,12 @@ impl<'a> Lookup<'a> {
         Lookup { id_value, filters: self.filters.clone() }
     }
 
+    /// A lookup of the same identifier that every row passes.
+    pub(crate) fn without_filters(&self) -> Lookup<'_> {
+        let all = Filters { include_unlisted_equities: true, ..Filters::default() };
+        Lookup::new(self.id_value.borrowed(), all)
+    }
+
     /// The same lookup with its own copy of the identifier.
     pub fn into_owned(self) -> Lookup<'static> {
         let Self { id_value, filters } = self;

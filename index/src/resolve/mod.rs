@@ -11,7 +11,7 @@
 //! 3. [`policy`] holds the caller's steps, in order. Each step keeps the rows that fit, if any fit.
 //! 4. [`decide`] gives the outcome: one row, several, or none. For an identifier that was not
 //!    found, [`correction`] lists the identifiers that are one slip away. [`name_like`] doubts a
-//!    name that was found as a ticker. [`resolution`] is the result.
+//!    name that was found as a ticker. [`resolution`] is the result, and [`mod@past`] a row as it was.
 //!
 //! Among several rows, none is chosen unless a step asks for it.
 
@@ -22,6 +22,7 @@ pub(crate) mod finding;
 pub(crate) mod footer;
 pub(crate) mod name_like;
 mod option_symbol;
+pub(crate) mod past;
 pub(crate) mod policy;
 pub(crate) mod question;
 pub(crate) mod recognise;

@@ -220,6 +220,16 @@ impl<'a> Question<'a> {
         &self.lookups[..self.lookups.len() - self.fallbacks]
     }
 
+    /// The lookups that count only if those before them find no row.
+    pub(crate) fn fallbacks(&self) -> &[Lookup<'a>] {
+        &self.lookups[self.lookups.len() - self.fallbacks..]
+    }
+
+    /// The ISIN that the lookups ask for, if one of them does.
+    pub(crate) fn asked_isin(&self) -> Option<&str> {
+        asked_isin(&self.lookups)
+    }
+
     /// The text, if it is written like a name.
     pub(crate) fn name_like(&self) -> Option<&str> {
         let text = self.text.as_ref().filter(|text| text.is_name_like)?;
@@ -266,6 +276,12 @@ impl<'a> Question<'a> {
         let only_tickers = || self.surest().iter().all(|l| l.id_value.id_type() == IdType::Ticker);
         self.fault.is_some() && only_tickers()
     }
+}
+
+/// The ISIN that lookups ask for, if one of them does.
+pub(super) fn asked_isin<'a>(lookups: &'a [Lookup<'_>]) -> Option<&'a str> {
+    let mut values = lookups.iter().map(|lookup| &lookup.id_value);
+    values.find(|value| value.id_type() == IdType::Isin).map(IdValue::as_str)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::decide::By;
+use super::past::{Coverage, PastRow};
 use crate::instrument::id_type::IdType;
 use crate::search::Hit;
 
@@ -20,7 +21,7 @@ pub struct ResolveBounds {
 }
 
 /// The result for one identifier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Resolution {
     /// The status, with its reason.
     pub status: Status,
@@ -40,6 +41,9 @@ pub struct Resolution {
     /// Rows of securities that the text may name, if they were asked for (contract 17.15): one row
     /// each, in the order of suggestions. They are never resolved.
     pub candidates: Vec<Hit>,
+    /// Rows as they were: those of an identifier that no row has now, or those on the day that was
+    /// asked for. Empty without a past.
+    pub past: Vec<PastRow>,
     /// Whether the identifier is invalid because earlier identifiers have used up
     /// [`ResolveBounds::rows_max`]. Sent alone, it may have an answer.
     pub is_beyond_rows: bool,
@@ -56,6 +60,15 @@ pub enum Status {
     Unknown,
     /// The identifier has a fault, or too many rows. The reason is a sentence without a full stop.
     Invalid(String),
+    /// No row carries it now, but one did whose FIGI still has a row.
+    Historical,
+    /// No row carries it now, and the FIGI of the one that did has no row any more.
+    Gone,
+    /// On the day that was asked for, it meant one of two rows, or perhaps none: the rows were
+    /// observed before and after that day, and differ.
+    Uncertain,
+    /// The past does not cover the day that was asked for.
+    OutOfCoverage(Coverage),
 }
 
 /// The reason of an identifier that is written like a name and was found only as a ticker.
@@ -69,6 +82,10 @@ impl Status {
             Self::Ambiguous(_) => "ambiguous",
             Self::Unknown => "unknown",
             Self::Invalid(_) => "invalid",
+            Self::Historical => "historical",
+            Self::Gone => "gone",
+            Self::Uncertain => "uncertain",
+            Self::OutOfCoverage(_) => "outOfCoverage",
         }
     }
 
@@ -77,7 +94,12 @@ impl Status {
         match self {
             Self::Resolved(_) => 1,
             Self::Ambiguous(matches) => *matches,
-            Self::Unknown | Self::Invalid(_) => 0,
+            Self::Unknown
+            | Self::Invalid(_)
+            | Self::Historical
+            | Self::Gone
+            | Self::Uncertain
+            | Self::OutOfCoverage(_) => 0,
         }
     }
 }
@@ -85,9 +107,20 @@ impl Status {
 impl Resolution {
     /// A result without a correction and without candidates.
     pub fn new(status: Status, id_types: Vec<IdType>, hits: Vec<Hit>) -> Self {
-        let (correction, candidates) = Default::default();
+        let (correction, candidates, past) = Default::default();
         let (is_name_like, is_beyond_rows) = Default::default();
-        Self { status, id_types, hits, correction, is_name_like, candidates, is_beyond_rows }
+        Self { status, id_types, hits, correction, is_name_like, candidates, past, is_beyond_rows }
+    }
+
+    /// What the identifier was, for a reason.
+    fn was(&self) -> String {
+        let Some(past) = self.past.first() else { return String::new() };
+        let until = past.valid_to.unwrap_or(past.valid_from);
+        let text = format!("it was of {} until {until}", past.figi());
+        match &self.status {
+            Status::Gone => format!("{text}, which is not there any more"),
+            _ => text,
+        }
     }
 
     /// The reason why no row was chosen, with the correction, as a text for people. Empty when a
@@ -105,6 +138,13 @@ impl Resolution {
             }
             Status::Unknown => "not found",
             Status::Invalid(reason) => reason,
+            Status::Historical | Status::Gone => return self.was().into(),
+            Status::Uncertain => {
+                "the rows before and after that day differ, and none was observed on it"
+            }
+            Status::OutOfCoverage(Coverage { since, until }) => {
+                return format!("the past that could answer is from {since} to {until}").into();
+            }
         };
         match &self.correction {
             Some(correction) => format!("{reason}; did you mean {correction}?").into(),

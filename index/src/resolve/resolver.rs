@@ -7,9 +7,9 @@ use super::correction::{CORRECTIONS_MAX, corrections};
 use super::decide::{Decision, decide};
 use super::name_like::{LOOKUP_UNITS, NamedElsewhere, SoughtName};
 use super::policy::{Candidate, Policy};
-use super::question::Question;
+use super::question::{Question, asked_isin};
 use super::resolution::{Resolution, ResolveBounds, Status};
-use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::id_type::IdType;
 use crate::meter::{Meter, TakesMore};
 use crate::query::Lookup;
 use crate::search::TooManyHits;
@@ -242,12 +242,6 @@ impl Corrections {
 
 fn any_found<C>(found: &[(IdType, Vec<C>)]) -> bool {
     found.iter().any(|(_, rows)| !rows.is_empty())
-}
-
-/// The ISIN that lookups ask for, if one of them does.
-fn asked_isin<'a>(lookups: &'a [Lookup<'_>]) -> Option<&'a str> {
-    let mut values = lookups.iter().map(|lookup| &lookup.id_value);
-    values.find(|value| value.id_type() == IdType::Isin).map(IdValue::as_str)
 }
 
 /// The type that was tried, if there is only one.

@@ -16,7 +16,11 @@ pub fn candidates_of(question: &Question<'_>, resolution: &Resolution) -> Option
         Status::Unknown => true,
         Status::Ambiguous(_) => resolution.is_name_like,
         Status::Invalid(_) => question.is_long_name(),
-        Status::Resolved(_) => false,
+        Status::Resolved(_)
+        | Status::Historical
+        | Status::Gone
+        | Status::Uncertain
+        | Status::OutOfCoverage(_) => false,
     };
     let (text, filters) = question.name().filter(|_| is_open)?;
     let keywords = Keywords::parse(text).ok()?;

@@ -198,7 +198,7 @@ impl<A: Answerer> Work<'_, A> {
             let own = match status {
                 Status::Resolved(_) => return Ok(()),
                 Status::Ambiguous(_) => &mut written.ambiguous,
-                Status::Unknown | Status::Invalid(_) => &mut written.unmatched,
+                _ => &mut written.unmatched,
             };
             own.extend_from_slice(row.content());
             match row.line_end() {

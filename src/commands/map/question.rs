@@ -248,11 +248,12 @@ fn outside(property: Property, value: &str) -> String {
     format!("{value:?} is not a value of {}", property.name())
 }
 
-/// Keeps the better of two answers. The first that found something is best, and an unknown
-/// identifier is better than an invalid one.
+/// Keeps the better of two answers. The first that found something is best; what the past knows is
+/// better than an unknown identifier, and that is better than an invalid one.
 fn prefer<R>(kept: &mut Option<Answer<R>>, answer: Answer<R>) {
     let rank = |answer: &Answer<R>| match answer.resolution.status {
-        Status::Resolved(_) | Status::Ambiguous(_) => 2,
+        Status::Resolved(_) | Status::Ambiguous(_) => 3,
+        Status::Historical | Status::Gone | Status::Uncertain | Status::OutOfCoverage(_) => 2,
         Status::Unknown => 1,
         Status::Invalid(_) => 0,
     };

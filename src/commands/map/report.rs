@@ -22,6 +22,7 @@ pub(super) struct Counts {
     /// The number of ambiguous rows whose readings find different securities.
     with_several_readings: u64,
     unknown: u64,
+    of_the_past: u64,
     invalid: u64,
     /// The number of rows of the footer. They are rows of the file, but not of the list.
     footers: u64,
@@ -57,6 +58,9 @@ impl Counts {
                 self.name_like += u64::from(resolution.is_name_like);
             }
             Status::Unknown => self.unknown += 1,
+            Status::Historical | Status::Gone | Status::Uncertain | Status::OutOfCoverage(_) => {
+                self.of_the_past += 1;
+            }
             Status::Invalid(_) => self.invalid += 1,
         }
     }

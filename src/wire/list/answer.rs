@@ -103,7 +103,11 @@ impl<R: RowSource> Writer<'_, R> {
                     let _ = write!(buffer, ",\"reason\":\"{NAME_LIKE}\"");
                 }
             }
-            Status::Unknown => {}
+            Status::Unknown
+            | Status::Historical
+            | Status::Gone
+            | Status::Uncertain
+            | Status::OutOfCoverage(_) => {}
             Status::Invalid(reason) => {
                 buffer.extend_from_slice(b",\"error\":");
                 string(buffer, reason);

@@ -2,9 +2,7 @@
 
 use super::log::{LogRecord, LogRecords, PastLog};
 use crate::error::Result;
-use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
-use crate::instrument::kind::Kind;
 
 /// The records of a log, of which the next one is known.
 pub(crate) struct Ahead<'a> {
@@ -33,10 +31,4 @@ impl<'a> Ahead<'a> {
         let next = self.records.next()?;
         Ok(std::mem::replace(&mut self.next, next))
     }
-}
-
-/// Whether a row is an option, a warrant or a future. There are far more of these than of all
-/// others, and most end within a year.
-pub(crate) fn is_derivative(row: &Instrument) -> bool {
-    matches!(Kind::of(row), Kind::Option | Kind::Warrant | Kind::Future)
 }

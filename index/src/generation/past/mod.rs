@@ -18,12 +18,14 @@ pub(crate) mod column;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod observe;
+pub(crate) mod stated;
 
 use std::path::Path;
 
 use self::column::PastColumn;
 use self::log::{LogSummary, PastLog};
 use self::lookup::PastLookup;
+use self::stated::Retired;
 use crate::error::Result;
 use crate::generation::manifest::PastEntry;
 use crate::instrument::Instrument;
@@ -86,24 +88,27 @@ pub struct Versions {
     pub closed: Vec<Version>,
     /// The open version, if the row is still observed.
     pub open: Option<OpenVersion>,
+    /// Identifiers that operators state it had, in the order of their days.
+    pub stated: Vec<Retired>,
 }
 
 impl Versions {
     /// The versions of a FIGI that was never observed.
     pub(crate) fn none(figi: Figi) -> Self {
-        Self { figi, closed: Vec::new(), open: None }
+        Self { figi, closed: Vec::new(), open: None, stated: Vec::new() }
     }
 
     /// The versions of a row that is as on the first day of the past.
     pub(crate) fn unchanged(row: &Instrument, first: Date) -> Self {
         let image = column::image_of(row);
         let open = OpenVersion { first, learned: Vec::new(), image };
-        Self { figi: row.figi, closed: Vec::new(), open: Some(open) }
+        Self { open: Some(open), ..Self::none(row.figi) }
     }
 
     /// Whether there is nothing that a row without a record does not say.
     pub(crate) fn is_plain(&self, row: Option<&Instrument>, first: Date) -> bool {
         self.closed.is_empty()
+            && self.stated.is_empty()
             && match (&self.open, row) {
                 (None, None) => true,
                 (Some(open), Some(row)) => {

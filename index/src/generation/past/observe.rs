@@ -22,7 +22,7 @@ pub(crate) struct Observation {
 impl Observation {
     /// The versions after the day on which the FIGI has this row, or none.
     pub(crate) fn of(&self, versions: Versions, row: Option<&Instrument>) -> Versions {
-        let Versions { figi, mut closed, open } = versions;
+        let Versions { figi, mut closed, open, stated } = versions;
         let open = match (open, row) {
             (None, None) => None,
             (Some(open), None) => {
@@ -38,7 +38,7 @@ impl Observation {
             },
             (Some(open), Some(row)) => Some(self.go_on(open, self.before, row, &mut closed)),
         };
-        Versions { figi, closed, open }
+        Versions { figi, closed, open, stated }
     }
 
     /// How the version of a row that is not there any more ended.

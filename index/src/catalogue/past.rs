@@ -1,0 +1,717 @@
+//! What an identifier meant: the versions of a FIGI, the former rows of an identifier that no row
+//! has now, and lists as of a day.
+//!
+//! A version is certain from its first to its last day. Between the last day of one and the first
+//! day of the next, either may have been the row. So a list is decided twice for a day: with the
+//! earlier row of each FIGI, and with the later one. If both decisions name the same row, it is
+//! meant. On a day that was observed both are the same.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+use super::Catalogue;
+use super::resolve::Found;
+use crate::error::Result;
+use crate::generation::past::column::PastColumn;
+use crate::generation::past::log::pair_of;
+use crate::generation::past::{OpenVersion, Past, Version, VersionEnd, Versions};
+use crate::instrument::Instrument;
+use crate::instrument::attribute::Attribute;
+use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::markets::home;
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::meter::Meter;
+use crate::query::{Filters, Lookup};
+use crate::resolve::decide::{Decision, decide};
+use crate::resolve::past::{Basis, Coverage, PastRow};
+use crate::resolve::policy::{Candidate, Policy};
+use crate::resolve::question::Question;
+use crate::resolve::resolution::{Resolution, ResolveBounds, Status};
+use crate::search::conditions::Conditions;
+use crate::search::{Hit, RowSource as _};
+
+/// The units of work of finding the owners of an identifier.
+const OWNERS_UNITS: u64 = 20;
+
+/// The units of work of reading the versions of a FIGI: a block of the log, and one of the extras.
+const VERSIONS_UNITS: u64 = 15_000;
+
+/// The most FIGIs that had an identifier, of which the versions are read. An identifier that more
+/// had is invalid for questions about the past.
+const OWNERS_MAX: usize = 100;
+
+impl Catalogue {
+    /// The values that rows have or had, by which filters and steps of questions about the past are
+    /// read; those of today without a past.
+    pub fn past_vocabulary(&self) -> &Vocabulary {
+        self.generation.past.as_ref().map_or(self.vocabulary(), |past| &past.vocabulary)
+    }
+
+    /// The days that the past covers; `None` without a past.
+    pub fn coverage(&self) -> Option<Coverage> {
+        let entry = self.manifest().past.as_ref()?;
+        Some(Coverage { since: entry.since, until: entry.until })
+    }
+
+    /// All versions of a FIGI. `None` without a past, and for a FIGI that was never observed or
+    /// whose past is not kept.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn versions(&self, figi: Figi) -> Result<Option<Versions>> {
+        let Some(past) = &self.generation.past else { return Ok(None) };
+        let row = self.find(figi).map(|hit| self.instrument(hit)).transpose()?;
+        let record = match past.lookup.has(figi) {
+            true => past.log.get(figi)?,
+            false => None,
+        };
+        Ok(match (record, row) {
+            (Some(record), row) => Some(record.versions(row.as_ref())),
+            (None, Some(row)) if past.keeps(&row) => {
+                let first = past.summary().days.first();
+                first.map(|first| Versions::unchanged(&row, first))
+            }
+            (None, _) => None,
+        })
+    }
+
+    /// The first day on which the dumps had rows of the market sector and the exchange code of a
+    /// row; before it, nothing can be said of such rows.
+    pub fn covered_since(&self, row: &Instrument) -> Option<Date> {
+        let past = self.generation.past.as_ref()?;
+        let [sector, code] = [Property::MarketSecDes, Property::ExchCode]
+            .map(|property| row.property(property).unwrap_or_default());
+        let pair = past.summary().covered.get(&pair_of(sector, code)).copied();
+        pair.or_else(|| past.summary().days.first())
+    }
+
+    /// Adds what the past knows of identifiers that no row has now: the status of an unknown one
+    /// becomes [`Status::Historical`], [`Status::Gone`] or, if several securities had it,
+    /// [`Status::Ambiguous`]. Without a past nothing changes. `resolutions` are the results of
+    /// `questions`.
+    ///
+    /// # Errors
+    /// [`crate::Error::TakesMore`], and when a file cannot be read.
+    pub fn add_former<'q>(
+        &self,
+        questions: &[impl Borrow<Question<'q>>],
+        resolutions: &mut [Resolution],
+        policy: &Policy,
+        bounds: ResolveBounds,
+        meter: &Meter,
+    ) -> Result<()> {
+        let Some(past) = &self.generation.past else { return Ok(()) };
+        for (question, resolution) in questions.iter().zip(resolutions) {
+            if resolution.status == Status::Unknown
+                && let Some(former) = self.former(past, question.borrow(), policy, bounds, meter)?
+            {
+                *resolution = former;
+            }
+        }
+        Ok(())
+    }
+
+    fn former(
+        &self,
+        past: &Past,
+        question: &Question<'_>,
+        policy: &Policy,
+        bounds: ResolveBounds,
+        meter: &Meter,
+    ) -> Result<Option<Resolution>> {
+        let mut standings = Standings::new(self, past);
+        let mut found = Vec::new();
+        for lookups in [question.surest(), question.fallbacks()] {
+            for lookup in lookups {
+                standings.read_owners(lookup, meter)?;
+            }
+        }
+        let standings = &standings;
+        for lookups in [question.surest(), question.fallbacks()] {
+            for lookup in lookups {
+                let mut rows = Vec::new();
+                for standing in standings.owners(lookup) {
+                    // The last one, which may be open: a value that is blank now.
+                    let images = standing.images();
+                    let last = images.filter(|image| standing.passes(image, lookup, past)).last();
+                    rows.extend(last.map(|image| AsOf::Was(standing.at(image, past))));
+                }
+                found.push((lookup.id_value.id_type(), rows));
+            }
+            if found.iter().any(|(_, rows)| !rows.is_empty()) {
+                break;
+            }
+        }
+        let decision = decide(found, policy, None, None, bounds.candidates_max, meter)?;
+        let past_row = |row: AsOf<'_>, id_type: IdType| match row {
+            AsOf::Was(row) => row.standing.former(row.image, id_type, question, past),
+            AsOf::Is(_) => unreachable!("former rows are of the past"),
+        };
+        Ok(match decision {
+            Decision::NotFound => None,
+            Decision::Resolved { id_type, row, .. } => {
+                let row = past_row(row, id_type);
+                let status = match row.today {
+                    Some(_) => Status::Historical,
+                    None => Status::Gone,
+                };
+                let past = vec![row];
+                Some(Resolution { past, ..Resolution::new(status, vec![id_type], Vec::new()) })
+            }
+            Decision::Ambiguous { id_types, matches, rows, .. } => {
+                let first = id_types[0];
+                let past = rows.into_iter().map(|row| past_row(row, first)).collect();
+                let status = Status::Ambiguous(matches);
+                Some(Resolution { past, ..Resolution::new(status, id_types, Vec::new()) })
+            }
+        })
+    }
+
+    /// Resolves identifiers as of a day each, in their order, by rows as they were. The hits of a
+    /// result are the rows of its FIGIs now.
+    ///
+    /// # Errors
+    /// [`crate::Error::TakesMore`], and when a file cannot be read.
+    pub fn resolve_as_of<'q>(
+        &self,
+        questions: &[(impl Borrow<Question<'q>>, Date)],
+        policy: &Policy,
+        bounds: ResolveBounds,
+        meter: &Meter,
+    ) -> Result<Vec<Resolution>> {
+        let Some(past) = &self.generation.past else {
+            let reason = "this index keeps no past (build it with --history)";
+            let status = Status::Invalid(reason.to_owned());
+            let none = Resolution::new(status, Vec::new(), Vec::new());
+            return Ok(vec![none; questions.len()]);
+        };
+        let mut left = bounds.rows_max;
+        let mut resolutions = Vec::with_capacity(questions.len());
+        for (question, day) in questions {
+            let question = question.borrow();
+            resolutions.push(self.as_of(past, question, *day, policy, bounds, &mut left, meter)?);
+        }
+        Ok(resolutions)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the question, its day and its bounds")]
+    fn as_of(
+        &self,
+        past: &Past,
+        question: &Question<'_>,
+        day: Date,
+        policy: &Policy,
+        bounds: ResolveBounds,
+        left: &mut usize,
+        meter: &Meter,
+    ) -> Result<Resolution> {
+        let new = |status, id_types| Resolution::new(status, id_types, Vec::new());
+        let Some(coverage) = self.coverage() else { unreachable!("a past covers days") };
+        if let Some(fault) = question.fault.as_ref().filter(|_| question.is_invalid_unfound())
+            && question.lookups.is_empty()
+        {
+            return Ok(new(Status::Invalid(fault.reason.clone()), Vec::new()));
+        }
+        if day < coverage.since || day > coverage.until {
+            return Ok(new(Status::OutOfCoverage(coverage), Vec::new()));
+        }
+        let lookups: Vec<Lookup<'_>> =
+            question.lookups.iter().map(Lookup::without_filters).collect();
+        let mut located = self.locate(&lookups, meter)?;
+        let mut standings = Standings::new(self, past);
+        let mut today: Vec<Vec<Hit>> = Vec::with_capacity(lookups.len());
+        for (place, lookup) in question.lookups.iter().enumerate() {
+            let mut hits = Vec::new();
+            let most = bounds.identifier_rows_max.min(*left);
+            if located.find(place, most, &mut hits)?.is_err() {
+                let status = Status::Invalid(format!("it has more than {most} rows"));
+                let is_beyond_rows = most < bounds.identifier_rows_max;
+                return Ok(Resolution { is_beyond_rows, ..new(status, Vec::new()) });
+            }
+            *left -= hits.len();
+            for hit in &hits {
+                standings.read(self.row(*hit).figi(), meter)?;
+            }
+            standings.read_owners(lookup, meter)?;
+            today.push(hits);
+        }
+        let standings = &standings;
+        if standings.by_figi.len() > OWNERS_MAX {
+            let status = Status::Invalid(format!("more than {OWNERS_MAX} FIGIs have or had it"));
+            return Ok(new(status, Vec::new()));
+        }
+        let isin = question.asked_isin();
+        let decided = |side: Side| {
+            let mut found: Vec<(IdType, Vec<AsOf<'_>>)> = Vec::new();
+            for (place, lookup) in question.lookups.iter().enumerate() {
+                if place == question.surest().len() && found.iter().any(|one| !one.1.is_empty()) {
+                    break;
+                }
+                let rows = self.on_day(past, standings, lookup, &today[place], day, side);
+                found.push((lookup.id_value.id_type(), rows));
+            }
+            decide(found, policy, isin, None, bounds.candidates_max, meter)
+        };
+        let earlier = decided(Side::Earlier)?;
+        let later = match standings.are_certain(day) {
+            true => None,
+            false => Some(decided(Side::Later)?),
+        };
+        let rows = |decision: &Decision<AsOf<'_>>| -> Vec<PastRow> {
+            let (id_type, rows) = match decision {
+                Decision::NotFound => return Vec::new(),
+                Decision::Resolved { id_type, row, .. } => (*id_type, std::slice::from_ref(row)),
+                Decision::Ambiguous { id_types, rows, .. } => (id_types[0], &rows[..]),
+            };
+            rows.iter().filter_map(|row| row.past_row(self, past, id_type, day).ok()).collect()
+        };
+        let with = |status, id_types: Vec<IdType>, past: Vec<PastRow>| {
+            let hits = past.iter().filter_map(|row| row.today).collect();
+            Resolution { past, ..Resolution::new(status, id_types, hits) }
+        };
+        if let Some(later) = &later
+            && meant(&earlier) != meant(later)
+        {
+            let (mut both, more) = (rows(&earlier), rows(later));
+            both.extend(more.into_iter().filter(|row| {
+                !matches!(&earlier, Decision::Resolved { .. } | Decision::Ambiguous { .. })
+                    || !rows(&earlier).iter().any(|known| known.figi() == row.figi())
+            }));
+            both.truncate(bounds.candidates_max);
+            let id_types = id_types_of(&earlier).or(id_types_of(later)).unwrap_or_default();
+            return Ok(with(Status::Uncertain, id_types, both));
+        }
+        Ok(match earlier {
+            Decision::NotFound => {
+                let known = question.lookups.iter().zip(&today);
+                let since = known
+                    .filter_map(|(lookup, hits)| self.known_since(past, standings, lookup, hits))
+                    .min();
+                match (since, &question.fault) {
+                    (Some(since), _) if day < since => {
+                        new(Status::OutOfCoverage(Coverage { since, ..coverage }), Vec::new())
+                    }
+                    (_, Some(fault)) if question.is_invalid_unfound() => {
+                        new(Status::Invalid(fault.reason.clone()), Vec::new())
+                    }
+                    _ => new(Status::Unknown, Vec::new()),
+                }
+            }
+            Decision::Resolved { id_type, by, .. } => {
+                with(Status::Resolved(by), vec![id_type], rows(&earlier))
+            }
+            Decision::Ambiguous { ref id_types, matches, .. } => {
+                let id_types = id_types.clone();
+                with(Status::Ambiguous(matches), id_types, rows(&earlier))
+            }
+        })
+    }
+
+    /// The rows that had an identifier on a day and passed its filters.
+    fn on_day<'a>(
+        &'a self,
+        past: &'a Past,
+        standings: &'a Standings<'a>,
+        lookup: &Lookup<'_>,
+        today: &[Hit],
+        day: Date,
+        side: Side,
+    ) -> Vec<AsOf<'a>> {
+        let mut rows = Vec::new();
+        let all = Filters::default();
+        for hit in today {
+            let row = self.row(*hit);
+            if standings.by_figi.contains_key(&row.figi()) {
+                continue;
+            }
+            let part = self.part(*hit);
+            // The row is as on the first day of the past.
+            if Conditions::new(part, lookup.filters().unwrap_or(&all)).pass(hit.doc) {
+                rows.push(AsOf::Is(Found { part, hit: *hit }));
+            }
+        }
+        for standing in standings.by_figi.values() {
+            let image = standing.on(day, side, past);
+            let image = image.filter(|image| standing.passes(image, lookup, past));
+            rows.extend(image.map(|image| AsOf::Was(standing.at(image, past))));
+        }
+        rows
+    }
+
+    /// The first day from which something can be said of the rows that ever had an identifier;
+    /// `None` when none had it.
+    fn known_since(
+        &self,
+        past: &Past,
+        standings: &Standings<'_>,
+        lookup: &Lookup<'_>,
+        today: &[Hit],
+    ) -> Option<Date> {
+        let mut since: Option<Date> = None;
+        let mut add = |day: Option<Date>| since = since.into_iter().chain(day).min();
+        for standing in standings.by_figi.values() {
+            for image in standing.images().filter(|image| standing.passes(image, lookup, past)) {
+                add(self.covered_since(image));
+            }
+        }
+        if !today.is_empty() {
+            add(past.summary().days.first());
+        }
+        since
+    }
+}
+
+/// The row that a decision names, if it names one; all rows of an ambiguous one.
+fn meant(decision: &Decision<AsOf<'_>>) -> Vec<Figi> {
+    match decision {
+        Decision::NotFound => Vec::new(),
+        Decision::Resolved { row, .. } => vec![row.figi()],
+        Decision::Ambiguous { rows, .. } => {
+            let mut figis: Vec<Figi> = rows.iter().map(|row| row.figi()).collect();
+            figis.sort_unstable();
+            figis
+        }
+    }
+}
+
+fn id_types_of(decision: &Decision<AsOf<'_>>) -> Option<Vec<IdType>> {
+    match decision {
+        Decision::NotFound => None,
+        Decision::Resolved { id_type, .. } => Some(vec![*id_type]),
+        Decision::Ambiguous { id_types, .. } => Some(id_types.clone()),
+    }
+}
+
+impl Past {
+    /// Whether rows like this one have a past.
+    fn keeps(&self, row: &Instrument) -> bool {
+        self.summary().has_derivatives || !crate::instrument::kind::is_derivative(row)
+    }
+}
+
+/// The side from which a day between two versions is seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Earlier,
+    Later,
+}
+
+/// The FIGIs of a question that have a record in the log.
+struct Standings<'a> {
+    catalogue: &'a Catalogue,
+    past: &'a Past,
+    by_figi: BTreeMap<Figi, Standing<'a>>,
+    owners: Vec<(IdValue<'static>, Vec<Figi>)>,
+}
+
+/// A FIGI that has a record in the log.
+struct Standing<'a> {
+    catalogue: &'a Catalogue,
+    versions: Versions,
+    today: Option<Hit>,
+    row: Option<Instrument>,
+}
+
+impl<'a> Standings<'a> {
+    fn new(catalogue: &'a Catalogue, past: &'a Past) -> Self {
+        Self { catalogue, past, by_figi: BTreeMap::new(), owners: Vec::new() }
+    }
+
+    /// Reads the versions of a FIGI, if it has a record.
+    fn read(&mut self, figi: Figi, meter: &Meter) -> Result<()> {
+        if !self.past.lookup.has(figi) || self.by_figi.contains_key(&figi) {
+            return Ok(());
+        }
+        // One more shows that there are too many.
+        if self.by_figi.len() > OWNERS_MAX {
+            return Ok(());
+        }
+        meter.charge(VERSIONS_UNITS)?;
+        let today = self.catalogue.find(figi);
+        let row = today.map(|hit| self.catalogue.instrument(hit)).transpose()?;
+        if let Some(record) = self.past.log.get(figi)? {
+            let versions = record.versions(row.as_ref());
+            let standing = Standing { catalogue: self.catalogue, versions, today, row };
+            self.by_figi.insert(figi, standing);
+        }
+        Ok(())
+    }
+
+    /// Reads the versions of the FIGIs that had the identifier of a lookup.
+    fn read_owners(&mut self, lookup: &Lookup<'_>, meter: &Meter) -> Result<()> {
+        meter.charge(OWNERS_UNITS)?;
+        let key = &lookup.id_value;
+        let figis: Vec<Figi> = match key.id_type() {
+            IdType::BbGlobal => Figi::parse(key.as_str()).into_iter().collect(),
+            _ => self.past.lookup.owners(key).take(OWNERS_MAX + 1).collect(),
+        };
+        for figi in &figis {
+            self.read(*figi, meter)?;
+        }
+        self.owners.push((key.clone().into_owned(), figis));
+        Ok(())
+    }
+
+    /// The FIGIs that had the identifier of a lookup, which were read.
+    fn owners(&self, lookup: &Lookup<'_>) -> impl Iterator<Item = &Standing<'a>> {
+        let figis = self.owners.iter().find(|(key, _)| *key == lookup.id_value);
+        let figis = figis.map(|(_, figis)| &figis[..]).unwrap_or_default();
+        figis.iter().filter_map(|figi| self.by_figi.get(figi))
+    }
+
+    /// Whether each FIGI has the same row from both sides of a day.
+    fn are_certain(&self, day: Date) -> bool {
+        self.by_figi.values().all(|standing| {
+            let [earlier, later] =
+                [Side::Earlier, Side::Later].map(|side| standing.on(day, side, self.past));
+            match (earlier, later) {
+                (Some(earlier), Some(later)) => std::ptr::eq(earlier, later),
+                (None, None) => true,
+                _ => false,
+            }
+        })
+    }
+}
+
+impl<'a> Standing<'a> {
+    /// The closed versions that questions see, in the order of their days.
+    fn closed(&self) -> impl DoubleEndedIterator<Item = &Version> {
+        self.versions.closed.iter().filter(|version| version.end != VersionEnd::Revised)
+    }
+
+    /// The row on a day. Before the first and after the last observed day of a gap, it is the
+    /// neighbour on that side.
+    fn on(&self, day: Date, side: Side, past: &Past) -> Option<&Instrument> {
+        let days = &past.summary().days;
+        if let Some(open) = self.versions.open.as_ref().filter(|open| open.first <= day) {
+            return Some(&open.image);
+        }
+        let before = self.closed().rfind(|version| version.first <= day);
+        if let Some(version) = before.filter(|version| day <= version.last) {
+            return Some(&version.image);
+        }
+        let open = self.versions.open.as_ref().map(|open| (open.first, &open.image));
+        let after = self.closed().find(|version| version.first > day);
+        let after = after.map(|version| (version.first, &version.image)).or(open);
+        match (before, after) {
+            // It was there all the time, and became the next version on an unknown day.
+            (Some(before), Some((_, after))) if before.end == VersionEnd::Replaced => {
+                Some(if side == Side::Earlier { &before.image } else { after })
+            }
+            (before, after) => match side {
+                // Perhaps it was still there.
+                Side::Earlier => {
+                    let is_before_absence = |version: &&Version| {
+                        days.after(version.last).is_none_or(|absent| day < absent)
+                    };
+                    before.filter(is_before_absence).map(|version| &version.image)
+                }
+                // Perhaps it was there already.
+                Side::Later => {
+                    let is_after_absence = |(first, _): &(Date, _)| {
+                        days.before(*first).is_none_or(|absent| absent < day)
+                    };
+                    after.filter(is_after_absence).map(|(_, image)| image)
+                }
+            },
+        }
+    }
+
+    /// All rows that the FIGI had.
+    fn images(&self) -> impl Iterator<Item = &Instrument> {
+        let open = self.versions.open.iter().map(|open| &open.image);
+        self.closed().map(|version| &version.image).chain(open)
+    }
+
+    /// Whether a row had the identifier of a lookup, and passes its filters.
+    fn passes(&self, image: &Instrument, lookup: &Lookup<'_>, past: &Past) -> bool {
+        let has = match lookup.id_value.id_type() {
+            IdType::BbGlobal => image.figi.to_chars() == *lookup.id_value.as_str().as_bytes(),
+            _ => image.keys().any(|key| key == lookup.id_value),
+        };
+        let numbers = self.row.as_ref().map(Instrument::filter_numbers).unwrap_or_default();
+        let text = |known: Known| past.vocabulary.text(known);
+        let default = Filters::default();
+        has && lookup.filters().unwrap_or(&default).admit(image, numbers, text)
+    }
+
+    fn at<'b>(&'b self, image: &'b Instrument, past: &'b Past) -> Was<'b> {
+        Was { standing: self, image, vocabulary: &past.vocabulary }
+    }
+
+    /// The days on which the FIGI had an image, and the days on which a column was learned.
+    fn days(&self, image: &Instrument) -> (Date, Option<Date>, &[(PastColumn, Date)]) {
+        let closed = self.versions.closed.iter();
+        let mut closed = closed.filter(|version| std::ptr::eq(&version.image, image));
+        match (closed.next(), &self.versions.open) {
+            (Some(Version { first, last, learned, .. }), _) => (*first, Some(*last), learned),
+            (None, Some(OpenVersion { first, learned, .. })) => (*first, None, learned),
+            (None, None) => unreachable!("an image is of one of the versions"),
+        }
+    }
+
+    /// A former row for an answer. Its days are those on which the FIGI had the identifier without a
+    /// break.
+    fn former(
+        &self,
+        image: &Instrument,
+        id_type: IdType,
+        question: &Question<'_>,
+        past: &Past,
+    ) -> PastRow {
+        let (mut valid_from, valid_to, learned) = self.days(image);
+        let has = |version: &Version| {
+            let mut lookups = question.lookups.iter();
+            lookups.any(|lookup| self.passes(&version.image, lookup, past))
+        };
+        for version in self.closed().rev() {
+            if version.first >= valid_from {
+                continue;
+            }
+            if !has(version) || version.end != VersionEnd::Replaced {
+                break;
+            }
+            valid_from = version.first;
+        }
+        let basis = basis_of(learned, id_type, valid_from);
+        PastRow { row: image.clone(), valid_from, valid_to, basis, today: self.today }
+    }
+}
+
+/// Whether an answer rests on a value that was learned after `day`.
+fn basis_of(learned: &[(PastColumn, Date)], id_type: IdType, day: Date) -> Basis {
+    let column = match id_type {
+        IdType::Ticker => PastColumn::Attribute(Attribute::Ticker),
+        IdType::CompositeBbGlobal => PastColumn::Attribute(Attribute::CompositeFigi),
+        IdType::ShareClassBbGlobal => PastColumn::Attribute(Attribute::ShareClassFigi),
+        other => PastColumn::Identifiers(other),
+    };
+    let is_assumed = learned.iter().any(|(learned, on)| *learned == column && *on > day);
+    if is_assumed { Basis::Assumed } else { Basis::Observed }
+}
+
+/// A row as it was on a day.
+#[derive(Clone, Copy)]
+enum AsOf<'a> {
+    /// A row that is as on the first day of the past.
+    Is(Found<'a>),
+    /// A row of a FIGI that has a record in the log.
+    Was(Was<'a>),
+}
+
+#[derive(Clone, Copy)]
+struct Was<'a> {
+    standing: &'a Standing<'a>,
+    image: &'a Instrument,
+    vocabulary: &'a Vocabulary,
+}
+
+impl AsOf<'_> {
+    fn figi(self) -> Figi {
+        match self {
+            Self::Is(found) => found.part.rows.figi(found.hit.doc),
+            Self::Was(was) => was.image.figi,
+        }
+    }
+
+    fn past_row(
+        self,
+        catalogue: &Catalogue,
+        past: &Past,
+        id_type: IdType,
+        day: Date,
+    ) -> Result<PastRow> {
+        Ok(match self {
+            Self::Is(found) => {
+                let row = catalogue.instrument(found.hit)?;
+                let basis = if past.keeps(&row) { Basis::Observed } else { Basis::Assumed };
+                let valid_from = past.summary().days.first().unwrap_or(day);
+                let row = crate::generation::past::column::image_of(&row);
+                PastRow { row, valid_from, valid_to: None, basis, today: Some(found.hit) }
+            }
+            Self::Was(was) => {
+                let (valid_from, valid_to, learned) = was.standing.days(was.image);
+                let basis = basis_of(learned, id_type, day);
+                let today = was.standing.today;
+                PastRow { row: was.image.clone(), valid_from, valid_to, basis, today }
+            }
+        })
+    }
+}
+
+impl Candidate for AsOf<'_> {
+    fn hit(self) -> Hit {
+        match self {
+            Self::Is(found) => found.hit,
+            Self::Was(_) => unreachable!("a row of the past is no hit"),
+        }
+    }
+
+    fn is_composite(self) -> bool {
+        match self {
+            Self::Is(found) => found.is_composite(),
+            Self::Was(was) => was.image.composite_figi == Some(was.image.figi),
+        }
+    }
+
+    fn has(self, known: Known) -> bool {
+        match self {
+            Self::Is(found) => found.has(known),
+            Self::Was(was) => {
+                was.image.property(known.property()) == Some(was.vocabulary.text(known))
+            }
+        }
+    }
+
+    fn is_home(self) -> bool {
+        match self {
+            Self::Is(found) => found.is_home(),
+            Self::Was(was) => {
+                let isin = was.image.identifiers_of(IdType::Isin).next();
+                let country = isin.and_then(|isin| home(isin.as_str()));
+                let exchange = was.image.property(Property::ExchCode);
+                let exchange = exchange.and_then(|code| was.vocabulary.countries().exchange(code));
+                self.is_composite()
+                    && country.is_some()
+                    && exchange.map(|exchange| exchange.country) == country
+            }
+        }
+    }
+
+    fn exch_code(self) -> Option<String> {
+        match self {
+            Self::Is(found) => found.exch_code(),
+            Self::Was(was) => was.image.property(Property::ExchCode).map(str::to_owned),
+        }
+    }
+
+    fn security(self) -> Figi {
+        match self {
+            Self::Is(found) => found.security(),
+            Self::Was(Was { image, .. }) => {
+                image.share_class_figi.or(image.composite_figi).unwrap_or(image.figi)
+            }
+        }
+    }
+
+    fn name(self) -> Option<String> {
+        match self {
+            Self::Is(found) => found.name(),
+            Self::Was(was) => was.image.name.clone(),
+        }
+    }
+
+    /// Rows of the past come in today's order of their FIGIs, and those that are gone come last.
+    fn place(self) -> (u64, Figi) {
+        match self {
+            Self::Is(found) => found.place(),
+            Self::Was(was) => {
+                let today =
+                    was.standing.today.map(|hit| was.standing.catalogue.found(&[hit])[0].place());
+                today.unwrap_or((u64::MAX, was.image.figi))
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Rows of the past, for lists: what an identifier meant, and on which days.
+
+use crate::instrument::Instrument;
+use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::search::Hit;
+
+/// What an answer about the past rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The row was observed so.
+    Observed,
+    /// The row was observed, but with a value that was only learned later.
+    Assumed,
+}
+
+impl Basis {
+    /// The name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Observed => "observed",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+/// A row as it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastRow {
+    /// The row: only the columns that a past has.
+    pub row: Instrument,
+    /// The first day on which it was observed so.
+    pub valid_from: Date,
+    /// The last day on which it was observed so; `None` when it still is.
+    pub valid_to: Option<Date>,
+    /// What the answer rests on.
+    pub basis: Basis,
+    /// The row of the same FIGI now.
+    pub today: Option<Hit>,
+}
+
+impl PastRow {
+    /// The FIGI.
+    pub fn figi(&self) -> Figi {
+        self.row.figi
+    }
+}
+
+/// The days that a past covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// The first day.
+    pub since: Date,
+    /// The last day.
+    pub until: Date,
+}
