@@ -90,7 +90,8 @@ mod suggest;
 mod words;
 
 pub use crate::build::filled::Filled;
-pub use crate::build::past::{PastOptions, PastReport};
+pub use crate::build::past::{PastOptions, PastReport, exported_past};
+pub use crate::build::published_past::PublishedPast;
 pub use crate::build::{BuildOptions, Builder, Built};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
@@ -120,7 +121,7 @@ pub use crate::generation::names::{FileName, PartFolder};
 pub use crate::generation::past::column::PastColumn;
 pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
 pub use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
-pub use crate::generation::past::{OpenVersion, Version, VersionEnd, Versions};
+pub use crate::generation::past::{OpenVersion, PAST, Version, VersionEnd, Versions};
 pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
 pub use crate::instrument::attribute::Attribute;

@@ -9,9 +9,10 @@ use crate::generation::Generation;
 use crate::generation::compare::{Compared, Comparison};
 use crate::generation::manifest::{FileEntry, PastEntry};
 use crate::generation::names::FileName;
+use crate::generation::past::ahead::Ahead;
 use crate::generation::past::column::PastColumn;
 use crate::generation::past::log::{
-    LogRecord, LogRecords, LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
+    LogRecord, LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
 };
 use crate::generation::past::lookup::LookupWriter;
 use crate::generation::past::observe::Observation;
@@ -74,16 +75,11 @@ pub(super) fn write(
     day: Date,
     options: &PastOptions,
 ) -> Result<(PastEntry, PastReport)> {
-    let exported = options.from.as_deref().map(PastLog::open).transpose()?;
-    if let Some(log) = exported.as_ref().filter(|log| !log.summary().is_whole) {
-        return Err(Error::NotWholePast(log.path().to_owned()));
-    }
+    let exported = options.from.as_deref().map(|path| exported_past(path, day)).transpose()?;
     let generation = published.filter(|it| exported.is_none() && it.past.is_some());
     let log = exported.as_ref().or_else(|| Some(&generation?.past.as_ref()?.log));
     let last = log.and_then(|log| log.summary().days.last());
-    if let (Some(log), Some(last)) = (log, last.filter(|last| *last > day)) {
-        return Err(Error::PastDay { path: log.path().to_owned(), last, day });
-    }
+    log.map_or(Ok(()), |log| check_day(log, day))?;
     // A second build of a day replaces what the first one observed.
     let earlier = match generation.filter(|_| last == Some(day)) {
         Some(generation) => Some(PastLog::open(&generation.path.join(PAST).join(BEFORE_LOG))?),
@@ -97,6 +93,7 @@ pub(super) fn write(
     }
     let manifest = &after.manifest;
     let unfilled = unfilled(&base, manifest.instruments, &manifest.filled);
+    let had_derivatives = base.has_derivatives;
     let summary = LogSummary {
         days,
         covered: base.covered.clone(),
@@ -112,6 +109,7 @@ pub(super) fn write(
     let mut writing = Writing {
         stated,
         first: summary.days.first().unwrap_or(day),
+        had_derivatives,
         report: PastReport {
             unfilled: unfilled.iter().map(|column| column.name()).collect(),
             not_stated,
@@ -129,13 +127,14 @@ pub(super) fn write(
     };
     match (before, log) {
         (Some(_), Some(log)) => {
-            let refused = exported.as_ref().filter(|_| before == Some(day));
+            // Also in a second build of the day on which the past was taken over.
+            let refused = (before == Some(day)).then(|| log.path());
             let carried = Carried {
                 both: Comparison::of(generation, after)?,
                 records: Ahead::of(log)?,
                 earlier: earlier.as_ref().map(Ahead::of).transpose()?,
                 is_whole: exported.is_some(),
-                refused: refused.map(PastLog::path),
+                refused,
             };
             writing.carry(carried)?;
         }
@@ -145,6 +144,26 @@ pub(super) fn write(
         }
     }
     writing.finish(&folder, day)
+}
+
+/// Opens an exported past with which an index of `day` may begin.
+///
+/// # Errors
+/// [`Error::PastDay`], [`Error::NotWholePast`], and the errors of [`PastLog::open`].
+pub fn exported_past(path: &Path, day: Date) -> Result<PastLog> {
+    let log = PastLog::open(path)?;
+    match log.summary().is_whole {
+        true => check_day(&log, day).map(|()| log),
+        false => Err(Error::NotWholePast(path.to_owned())),
+    }
+}
+
+/// Checks that a past does not end after a day.
+fn check_day(log: &PastLog, day: Date) -> Result<()> {
+    match log.summary().days.last() {
+        Some(last) if last > day => Err(Error::PastDay { path: log.path().to_owned(), last, day }),
+        _ => Ok(()),
+    }
 }
 
 /// The columns that are more than a tenth less filled than on the day before.
@@ -228,34 +247,9 @@ struct Carried<'a> {
     earlier: Option<Ahead<'a>>,
     /// Whether the log has every FIGI with its row.
     is_whole: bool,
-    /// The exported past, if its last day is observed again: it may not differ.
+    /// The past, if its last day is observed again and what was before that day is not known: the
+    /// rows may not differ then.
     refused: Option<&'a Path>,
-}
-
-/// The records of a log, of which the next one is known.
-struct Ahead<'a> {
-    records: LogRecords<'a>,
-    next: Option<LogRecord>,
-}
-
-impl<'a> Ahead<'a> {
-    fn of(log: &'a PastLog) -> Result<Self> {
-        let mut records = log.records();
-        let next = records.next()?;
-        Ok(Self { records, next })
-    }
-
-    fn figi(&self) -> Option<Figi> {
-        self.next.as_ref().map(LogRecord::figi)
-    }
-
-    fn take(&mut self, figi: Figi) -> Result<Option<LogRecord>> {
-        if self.figi() != Some(figi) {
-            return Ok(None);
-        }
-        let next = self.records.next()?;
-        Ok(std::mem::replace(&mut self.next, next))
-    }
 }
 
 /// A past that is being written.
@@ -264,6 +258,8 @@ struct Writing {
     stated: BTreeMap<Figi, Vec<Retired>>,
     /// The first day of the past.
     first: Date,
+    /// Whether options, warrants and futures had versions before the day.
+    had_derivatives: bool,
     report: PastReport,
     observation: Observation,
     lookup: LookupWriter,
@@ -275,6 +271,9 @@ struct Writing {
 impl Writing {
     fn carry(&mut self, carried: Carried<'_>) -> Result<()> {
         let Carried { mut both, mut records, mut earlier, is_whole, refused } = carried;
+        // Derivatives that had no versions come on this day, also if they are as before.
+        let has_derivatives = self.log.summary.has_derivatives;
+        let wants_all = is_whole || has_derivatives != self.had_derivatives;
         loop {
             let was = earlier.as_ref().and_then(Ahead::figi);
             let stated = self.stated.keys().next().copied();
@@ -286,16 +285,17 @@ impl Writing {
             let compared = match both.figi() {
                 Some(at) if at == figi => {
                     let wants = record.is_some() || was.is_some() || stated.is_some();
-                    both.step(is_whole || wants)?
+                    both.step(wants_all || wants)?
                 }
                 _ => Some(Compared { before: None, after: None }),
             };
             let Some(Compared { before, after }) = compared else { continue };
-            let is_open = record.as_ref().is_some_and(LogRecord::is_open);
-            let is_kept = |row: &Instrument| {
-                is_open || self.log.summary.has_derivatives || !is_derivative(row)
+            let is_open = was.as_ref().or(record.as_ref()).is_some_and(LogRecord::is_open);
+            let is_kept = |row: &Instrument, has_derivatives: bool| {
+                is_open || has_derivatives || !is_derivative(row)
             };
-            let (before, after) = (before.filter(is_kept), after.filter(is_kept));
+            let before = before.filter(|row| is_kept(row, self.had_derivatives));
+            let after = after.filter(|row| is_kept(row, has_derivatives));
             let versions = match (was, record, &before) {
                 (Some(was), ..) => was.versions(None),
                 (None, Some(record), _) => record.versions(before.as_ref()),

@@ -13,6 +13,7 @@
 //! known value is replaced by another, or when the row comes or goes ([`observe`]): absence of a
 //! value is not a value. A FIGI whose row is as on the first day of the past has no record.
 
+pub(crate) mod ahead;
 pub(crate) mod column;
 pub(crate) mod log;
 pub(crate) mod lookup;
@@ -35,7 +36,7 @@ use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Vocabulary;
 
 /// The folder of the past in the folder of a generation.
-pub(crate) const PAST: &str = "past";
+pub const PAST: &str = "past";
 /// The files of the past, in the order of their names.
 pub(crate) const BEFORE_LOG: &str = "before.log";
 pub(crate) const LOOKUP: &str = "lookup.keys";
