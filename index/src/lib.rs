@@ -99,6 +99,7 @@ pub use crate::catalogue::facets::{FacetCounts, FacetQuestion, Facets};
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
 pub use crate::catalogue::lookup::Located;
+pub use crate::catalogue::past::{FORMERLY_MAX, PAST_CANDIDATES_MAX, PAST_ROWS_MAX};
 pub use crate::catalogue::reading::ReadingsTried;
 pub use crate::document::clauses::{Clauses, ExactRanks, WordTerms};
 pub use crate::document::places::{After, Places};
