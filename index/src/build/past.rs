@@ -38,6 +38,12 @@ pub struct PastOptions {
     pub stated: Vec<(RetiredOf, Retired)>,
 }
 
+impl Default for PastOptions {
+    fn default() -> Self {
+        Self { mend_days: 7, has_derivatives: false, from: None, stated: Vec::new() }
+    }
+}
+
 /// What a build did to the past.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastReport {
