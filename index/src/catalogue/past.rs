@@ -22,10 +22,11 @@ use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::markets::home;
-use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::instrument::vocabulary::{Known, Property, Vocabularies, Vocabulary};
 use crate::meter::Meter;
 use crate::query::{Filters, Lookup};
 use crate::resolve::decide::{Decision, decide};
+use crate::resolve::name_like::SoughtName;
 use crate::resolve::past::{Basis, Coverage, PastRow};
 use crate::resolve::policy::{Candidate, Policy};
 use crate::resolve::question::Question;
@@ -64,6 +65,11 @@ impl Catalogue {
     /// read; those of today without a past.
     pub fn past_vocabulary(&self) -> &Vocabulary {
         self.generation.past.as_ref().map_or(self.vocabulary(), |past| &past.vocabulary)
+    }
+
+    /// The values of the rows, and those that rows had.
+    pub fn vocabularies(&self) -> Vocabularies<'_> {
+        Vocabularies { today: self.vocabulary(), past: self.past_vocabulary() }
     }
 
     /// The days that the past covers; `None` without a past.
@@ -223,7 +229,9 @@ impl Catalogue {
             }
         }
         let most = bounds.candidates_max.min(PAST_CANDIDATES_MAX);
-        let decision = decide(found, policy, question.asked_isin(), None, most, meter)?;
+        let mut name = question.name_like().map(SoughtName::new);
+        let isin = question.asked_isin();
+        let decision = decide(found, policy, isin, name.as_mut(), most, meter)?;
         let past_row = |row: AsOf<'_>, id_type: IdType| match row {
             AsOf::Was(row) => row.standing.former(row.image, id_type, question, past),
             AsOf::Is(_) => unreachable!("former rows are of the past"),
@@ -239,11 +247,12 @@ impl Catalogue {
                 let past = vec![row];
                 Some(Resolution { past, ..Resolution::new(status, vec![id_type], Vec::new()) })
             }
-            Decision::Ambiguous { id_types, matches, rows, .. } => {
+            Decision::Ambiguous { id_types, matches, rows, is_name_like } => {
                 let first = id_types[0];
                 let past = rows.into_iter().map(|row| past_row(row, first)).collect();
                 let status = Status::Ambiguous(matches);
-                Some(Resolution { past, ..Resolution::new(status, id_types, Vec::new()) })
+                let ambiguous = Resolution::new(status, id_types, Vec::new());
+                Some(Resolution { past, is_name_like, ..ambiguous })
             }
         })
     }
@@ -336,7 +345,8 @@ impl Catalogue {
                 let rows = self.on_day(past, standings, lookup, &today[place], day, side);
                 found.push((lookup.id_value.id_type(), rows));
             }
-            decide(found, policy, isin, None, bounds.candidates_max, meter)
+            let mut name = question.name_like().map(SoughtName::new);
+            decide(found, policy, isin, name.as_mut(), bounds.candidates_max, meter)
         };
         let earlier = decided(Side::Earlier)?;
         let later = match standings.are_certain(day) {
@@ -385,9 +395,10 @@ impl Catalogue {
             Decision::Resolved { id_type, by, .. } => {
                 with(Status::Resolved(by), vec![id_type], rows(&earlier)?)
             }
-            Decision::Ambiguous { ref id_types, matches, .. } => {
+            Decision::Ambiguous { ref id_types, matches, is_name_like, .. } => {
                 let id_types = id_types.clone();
-                with(Status::Ambiguous(matches), id_types, rows(&earlier)?)
+                let ambiguous = with(Status::Ambiguous(matches), id_types, rows(&earlier)?);
+                Resolution { is_name_like, ..ambiguous }
             }
         })
     }
