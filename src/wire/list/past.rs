@@ -76,14 +76,18 @@ fn days(out: &mut Vec<u8>, fields: &[Field], rows: &impl RowSource, row: &PastRo
     }
     valid(out, row);
     let _ = write!(out, ",\"basis\":\"{}\"", row.basis.name());
+    if let Some(figi) = row.successor {
+        let _ = write!(out, ",\"successor\":\"{figi}\"");
+    }
 }
 
 fn valid(out: &mut Vec<u8>, row: &PastRow) {
-    let _ = write!(out, ",\"validFrom\":\"{}\",\"validTo\":", row.valid_from);
-    let _ = match row.valid_to {
-        Some(day) => write!(out, "\"{day}\""),
-        None => write!(out, "null"),
-    };
+    for (name, day) in [("validFrom", row.valid_from), ("validTo", row.valid_to)] {
+        let _ = match day {
+            Some(day) => write!(out, ",\"{name}\":\"{day}\""),
+            None => write!(out, ",\"{name}\":null"),
+        };
+    }
 }
 
 /// The value of a field of a row as it was. The past has no unique IDs and no metadata.
@@ -112,8 +116,9 @@ pub(super) fn cells(past: &[PastRow]) -> [String; 5] {
     let today = joined(past.iter().filter(|row| row.today.is_some()).map(PastRow::figi));
     let [from, to, basis] = match past {
         [row] => {
-            let to = row.valid_to.map(|day| day.to_string()).unwrap_or_default();
-            [row.valid_from.to_string(), to, row.basis.name().to_owned()]
+            let [from, to] = [row.valid_from, row.valid_to]
+                .map(|day| day.map(|day| day.to_string()).unwrap_or_default());
+            [from, to, row.basis.name().to_owned()]
         }
         _ => Default::default(),
     };
