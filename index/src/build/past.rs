@@ -102,6 +102,7 @@ pub(super) fn write(
     fs::create_dir(&folder).map_err(Error::io(&folder))?;
     let mut writing = Writing {
         first: summary.days.first().unwrap_or(day),
+        had_derivatives: base.has_derivatives,
         report: PastReport {
             unfilled: unfilled.iter().map(|column| column.name()).collect(),
             ..PastReport::default()
@@ -128,7 +129,7 @@ pub(super) fn write(
             };
             writing.carry(carried)?;
         }
-        _ => cover_all(after, day, &mut writing.log.summary.covered),
+        _ => writing.cover_all(after)?,
     }
     writing.finish(&folder, day)
 }
@@ -148,18 +149,6 @@ fn unfilled(
         lost >= LOST_MIN.into() && lost * u128::from(LOSS_DIVISOR) > expected
     };
     PastColumn::all().filter(is_lost).collect()
-}
-
-/// Enters every pair of market sector and exchange code of a generation as covered from a day on.
-fn cover_all(generation: &Generation, day: Date, covered: &mut BTreeMap<String, Date>) {
-    for part in &generation.parts {
-        for doc in 0..part.rows.len() as u32 {
-            let row = part.rows.get(doc);
-            let [sector, code] = [row.market_sector(), row.exch_code()]
-                .map(|text| text.map(|text| text.to_string()).unwrap_or_default());
-            covered.entry(pair_of(&sector, &code)).or_insert(day);
-        }
-    }
 }
 
 /// What is carried on.
@@ -204,6 +193,8 @@ impl<'a> Ahead<'a> {
 struct Writing {
     /// The first day of the past.
     first: Date,
+    /// Whether options, warrants and futures had a past on the day before.
+    had_derivatives: bool,
     report: PastReport,
     observation: Observation,
     lookup: LookupWriter,
@@ -215,6 +206,8 @@ struct Writing {
 impl Writing {
     fn carry(&mut self, carried: Carried<'_>) -> Result<()> {
         let Carried { mut both, mut records, mut earlier, is_whole, refused } = carried;
+        // Options that were there on earlier days have no record, and begin today.
+        let is_any = is_whole || self.had_derivatives != self.log.summary.has_derivatives;
         loop {
             let was = earlier.as_ref().and_then(Ahead::figi);
             let next = [both.figi(), records.figi(), was].into_iter().flatten().min();
@@ -222,23 +215,19 @@ impl Writing {
             let record = records.take(figi)?;
             let was = earlier.as_mut().map(|ahead| ahead.take(figi)).transpose()?.flatten();
             let compared = match both.figi() {
-                Some(at) if at == figi => {
-                    both.step(is_whole || record.is_some() || was.is_some())?
-                }
+                Some(at) if at == figi => both.step(is_any || record.is_some() || was.is_some())?,
                 _ => Some(Compared { figi, before: None, after: None }),
             };
             let Some(Compared { before, after, .. }) = compared else { continue };
-            let is_open = record.as_ref().is_some_and(LogRecord::is_open);
-            let is_kept = |row: &Instrument| {
-                is_open || self.log.summary.has_derivatives || !is_derivative(row)
-            };
-            let (before, after) = (before.filter(is_kept), after.filter(is_kept));
+            let before = before.filter(|row| record.is_some() || self.had(row));
             let versions = match (was, record, &before) {
                 (Some(was), ..) => was.versions(None),
                 (None, Some(record), _) => record.versions(before.as_ref()),
                 (None, None, Some(row)) => Versions::unchanged(row, self.first),
                 (None, None, None) => Versions::none(figi),
             };
+            // A row that has a past keeps it, also when it becomes an option.
+            let after = after.filter(|row| versions.open.is_some() || self.keeps(row));
             if let Some(row) = &after {
                 self.cover(row);
             }
@@ -250,11 +239,35 @@ impl Writing {
             if observed != versions {
                 self.earlier.add(&versions, None)?;
             }
-            if !observed.is_plain(after.as_ref(), self.first) {
+            // Without a record, a row that is an option now would seem to have no past.
+            let is_left_out = after.as_ref().is_some_and(|row| !self.keeps(row));
+            if is_left_out || !observed.is_plain(after.as_ref(), self.first) {
                 self.log.add(&observed, after.as_ref())?;
                 self.lookup.add(&observed, after.as_ref());
             }
         }
+    }
+
+    /// Enters every pair of market sector and exchange code as covered from this day on.
+    fn cover_all(&mut self, after: &Generation) -> Result<()> {
+        let mut rows = Comparison::of(None, after)?;
+        while rows.figi().is_some() {
+            let row = rows.step(true)?.and_then(|compared| compared.after);
+            if let Some(row) = row.filter(|row| self.keeps(row)) {
+                self.cover(&row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a row without a record had a past on the day before.
+    fn had(&self, row: &Instrument) -> bool {
+        self.had_derivatives || !is_derivative(row)
+    }
+
+    /// Whether a row without a past gets one.
+    fn keeps(&self, row: &Instrument) -> bool {
+        self.log.summary.has_derivatives || !is_derivative(row)
     }
 
     fn cover(&mut self, row: &Instrument) {
@@ -266,8 +279,13 @@ impl Writing {
 
     fn count(&mut self, before: &Versions, after: &Versions) {
         let report = &mut self.report;
-        let ended = after.closed.last().filter(|_| after.closed.len() > before.closed.len());
-        match ended.map(|version| version.end) {
+        // Versions that were mistakes may lie behind the one that ended.
+        let [was, is] = [before, after].map(|versions| {
+            let ends = versions.closed.iter().map(|version| version.end);
+            ends.filter(|end| *end != VersionEnd::Revised).collect::<Vec<_>>()
+        });
+        let ended = is.last().filter(|_| is.len() > was.len());
+        match ended {
             Some(VersionEnd::Gone) => report.went += 1,
             Some(VersionEnd::Expired) => report.expired += 1,
             Some(VersionEnd::Replaced) => report.replaced += 1,
