@@ -147,7 +147,7 @@ pub(super) fn write(
             writing.carry(carried)?;
         }
         _ => {
-            cover_all(after, day, &mut writing.log.summary.covered);
+            writing.cover_all(after)?;
             writing.state_only(after)?;
         }
     }
@@ -235,18 +235,6 @@ fn resolved(
     Ok((of, rest))
 }
 
-/// Enters every pair of market sector and exchange code of a generation as covered from a day on.
-fn cover_all(generation: &Generation, day: Date, covered: &mut BTreeMap<String, Date>) {
-    for part in &generation.parts {
-        for doc in 0..part.rows.len() as u32 {
-            let row = part.rows.get(doc);
-            let [sector, code] = [row.market_sector(), row.exch_code()]
-                .map(|text| text.map(|text| text.to_string()).unwrap_or_default());
-            covered.entry(pair_of(&sector, &code)).or_insert(day);
-        }
-    }
-}
-
 /// What is carried on.
 struct Carried<'a> {
     both: Comparison<'a>,
@@ -266,7 +254,7 @@ struct Writing {
     stated: BTreeMap<Figi, Vec<Retired>>,
     /// The first day of the past.
     first: Date,
-    /// Whether options, warrants and futures had versions before the day.
+    /// Whether options, warrants and futures had a past on the day before.
     had_derivatives: bool,
     report: PastReport,
     observation: Observation,
@@ -279,9 +267,8 @@ struct Writing {
 impl Writing {
     fn carry(&mut self, carried: Carried<'_>) -> Result<()> {
         let Carried { mut both, mut records, mut earlier, is_whole, refused } = carried;
-        // Derivatives that had no versions come on this day, also if they are as before.
-        let has_derivatives = self.log.summary.has_derivatives;
-        let wants_all = is_whole || has_derivatives != self.had_derivatives;
+        // Options that were there on earlier days have no record, and begin today.
+        let is_any = is_whole || self.had_derivatives != self.log.summary.has_derivatives;
         loop {
             let was = earlier.as_ref().and_then(Ahead::figi);
             let stated = self.stated.keys().next().copied();
@@ -293,23 +280,20 @@ impl Writing {
             let compared = match both.figi() {
                 Some(at) if at == figi => {
                     let wants = record.is_some() || was.is_some() || stated.is_some();
-                    both.step(wants_all || wants)?
+                    both.step(is_any || wants)?
                 }
                 _ => Some(Compared { before: None, after: None }),
             };
             let Some(Compared { before, after }) = compared else { continue };
-            let is_open = was.as_ref().or(record.as_ref()).is_some_and(LogRecord::is_open);
-            let is_kept = |row: &Instrument, has_derivatives: bool| {
-                is_open || has_derivatives || !is_derivative(row)
-            };
-            let before = before.filter(|row| is_kept(row, self.had_derivatives));
-            let after = after.filter(|row| is_kept(row, has_derivatives));
+            let before = before.filter(|row| record.is_some() || self.had(row));
             let versions = match (was, record, &before) {
                 (Some(was), ..) => was.versions(None),
                 (None, Some(record), _) => record.versions(before.as_ref()),
                 (None, None, Some(row)) => Versions::unchanged(row, self.first),
                 (None, None, None) => Versions::none(figi),
             };
+            // A row that has a past keeps it, also when it becomes an option.
+            let after = after.filter(|row| versions.open.is_some() || self.keeps(row));
             if let Some(row) = &after {
                 self.cover(row);
             }
@@ -326,7 +310,9 @@ impl Writing {
             if observed != versions {
                 self.earlier.add(&versions, None)?;
             }
-            if !observed.is_plain(after.as_ref(), self.first) {
+            // Without a record, a row that is an option now would seem to have no past.
+            let is_left_out = after.as_ref().is_some_and(|row| !self.keeps(row));
+            if is_left_out || !observed.is_plain(after.as_ref(), self.first) {
                 self.log.add(&observed, after.as_ref())?;
                 self.lookup.add(&observed, after.as_ref());
             }
@@ -349,6 +335,28 @@ impl Writing {
         Ok(())
     }
 
+    /// Enters every pair of market sector and exchange code as covered from this day on.
+    fn cover_all(&mut self, after: &Generation) -> Result<()> {
+        let mut rows = Comparison::of(None, after)?;
+        while rows.figi().is_some() {
+            let row = rows.step(true)?.and_then(|compared| compared.after);
+            if let Some(row) = row.filter(|row| self.keeps(row)) {
+                self.cover(&row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a row without a record had a past on the day before.
+    fn had(&self, row: &Instrument) -> bool {
+        self.had_derivatives || !is_derivative(row)
+    }
+
+    /// Whether a row without a past gets one.
+    fn keeps(&self, row: &Instrument) -> bool {
+        self.log.summary.has_derivatives || !is_derivative(row)
+    }
+
     fn cover(&mut self, row: &Instrument) {
         let [sector, code] = [Property::MarketSecDes, Property::ExchCode]
             .map(|property| row.property(property).unwrap_or_default());
@@ -358,8 +366,13 @@ impl Writing {
 
     fn count(&mut self, before: &Versions, after: &Versions) {
         let report = &mut self.report;
-        let ended = after.closed.last().filter(|_| after.closed.len() > before.closed.len());
-        match ended.map(|version| version.end) {
+        // Versions that were mistakes may lie behind the one that ended.
+        let [was, is] = [before, after].map(|versions| {
+            let ends = versions.closed.iter().map(|version| version.end);
+            ends.filter(|end| *end != VersionEnd::Revised).collect::<Vec<_>>()
+        });
+        let ended = is.last().filter(|_| is.len() > was.len());
+        match ended {
             Some(VersionEnd::Gone) => report.went += 1,
             Some(VersionEnd::Expired) => report.expired += 1,
             Some(VersionEnd::Replaced) => report.replaced += 1,

@@ -11,6 +11,7 @@ mod documents;
 mod export;
 mod importance;
 mod likeliest;
+mod past;
 mod search;
 mod support;
 mod work;

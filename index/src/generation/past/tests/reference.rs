@@ -35,24 +35,35 @@ pub(crate) struct Seen {
 
 /// The versions of a FIGI in the order of their first days; none when it was never observed.
 pub(crate) fn seen(nights: &[Night], figi: Figi) -> Vec<Seen> {
-    let mut history = History { days: Vec::new() };
-    let mut has_derivatives = false;
-    for (place, night) in nights.iter().enumerate() {
-        has_derivatives |= night.has_derivatives;
-        // A row that has a past keeps it, also when it becomes an option.
-        let goes_on = history.days.last().is_some_and(|day: &Day<'_>| day.row.is_some());
-        let row = night.rows.get(&figi);
-        let row = row.filter(|row| has_derivatives || goes_on || !is_derivative(row));
+    let mut days = Vec::new();
+    for (place, (night, row)) in nights.iter().zip(rows_of(nights, figi)).enumerate() {
         let lost = place.checked_sub(1).map(|before| lost(&nights[before], night));
         let lost = lost.unwrap_or_default();
-        history.days.push(Day { day: night.day, mend_days: night.mend_days.into(), row, lost });
+        days.push(Day { day: night.day, mend_days: night.mend_days.into(), row, lost });
     }
+    let history = History { days };
     let mut all = Vec::new();
     if let Some(first) = history.next_row(0) {
         history.follow(Draft { held: Row::new(), days: vec![first] }, None, &mut all);
     }
     all.sort_by_key(|version| version.first);
     all
+}
+
+/// The rows of a FIGI that count: options, warrants and futures may be left out.
+fn rows_of(nights: &[Night], figi: Figi) -> Vec<Option<&Row>> {
+    let mut has_derivatives = false;
+    // A row that has a past keeps it, also when it becomes an option.
+    let mut goes_on = false;
+    let mut rows = Vec::new();
+    for night in nights {
+        has_derivatives |= night.has_derivatives;
+        let row = night.rows.get(&figi);
+        let kept = row.filter(|row| has_derivatives || goes_on || !is_derivative(row));
+        goes_on = kept.is_some();
+        rows.push(kept);
+    }
+    rows
 }
 
 /// The columns that are less filled by more than a tenth, and by at least 10 rows, than they would
@@ -72,16 +83,19 @@ pub(crate) fn lost(before: &Night, now: &Night) -> BTreeSet<&'static str> {
     names.into_iter().filter(is_lost).collect()
 }
 
-/// The first day of each pair of market sector and exchange code.
+/// The first day of each pair of market sector and exchange code that a row had.
 pub(crate) fn covered(nights: &[Night]) -> BTreeMap<String, Date> {
-    let mut covered = BTreeMap::new();
-    for night in nights {
-        for row in night.rows.values().filter(|row| !is_derivative(row)) {
+    let mut covered: BTreeMap<String, Date> = BTreeMap::new();
+    let figis: BTreeSet<_> = nights.iter().flat_map(|night| night.rows.keys()).collect();
+    for figi in figis {
+        for (night, row) in nights.iter().zip(rows_of(nights, *figi)) {
+            let Some(row) = row else { continue };
             let [sector, code] = ["marketSector", "exchCode"].map(|name| match row.get(name) {
                 Some(value) => value.iter().next().cloned().unwrap_or_default(),
                 None => String::new(),
             });
-            covered.entry(format!("{sector}\t{code}")).or_insert(night.day);
+            let first = covered.entry(format!("{sector}\t{code}")).or_insert(night.day);
+            *first = night.day.min(*first);
         }
     }
     covered
