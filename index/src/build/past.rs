@@ -12,7 +12,7 @@ use crate::generation::names::FileName;
 use crate::generation::past::ahead::Ahead;
 use crate::generation::past::column::PastColumn;
 use crate::generation::past::log::{
-    LogRecord, LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
+    LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
 };
 use crate::generation::past::lookup::LookupWriter;
 use crate::generation::past::observe::Observation;
