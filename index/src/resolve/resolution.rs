@@ -115,11 +115,12 @@ impl Resolution {
     /// What the identifier was, for a reason.
     fn was(&self) -> String {
         let Some(past) = self.past.first() else { return String::new() };
-        let until = past.valid_to.unwrap_or(past.valid_from);
-        let text = format!("it was of {} until {until}", past.figi());
-        match &self.status {
-            Status::Gone => format!("{text}, which is not there any more"),
-            _ => text,
+        let gone = if self.status == Status::Gone { ", which is gone," } else { "" };
+        let was = format!("it was of {}{gone}", past.figi());
+        match (past.valid_to, past.valid_from) {
+            (Some(last), _) => format!("{was} until {last}"),
+            // The value was not replaced: it is blank now.
+            (None, first) => format!("{was} from {first}, and is blank there now"),
         }
     }
 
