@@ -115,6 +115,9 @@ pub enum Error {
         escaped_path(.0)
     )]
     NotWholePast(PathBuf),
+    /// The index keeps no past.
+    #[error("{} keeps no past: build it with --history", escaped_path(.0))]
+    NoPast(PathBuf),
     /// An exported past was given for its own last day, with other dumps.
     #[error(
         "{} has another {figi} on its last day than the dumps, which are of the same day: build \

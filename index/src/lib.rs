@@ -90,7 +90,8 @@ mod suggest;
 mod words;
 
 pub use crate::build::filled::Filled;
-pub use crate::build::past::{PastOptions, PastReport};
+pub use crate::build::past::{PastOptions, PastReport, exported_past};
+pub use crate::build::published_past::PublishedPast;
 pub use crate::build::{BuildOptions, Builder, Built};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
@@ -98,6 +99,7 @@ pub use crate::catalogue::facets::{FacetCounts, FacetQuestion, Facets};
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
 pub use crate::catalogue::lookup::Located;
+pub use crate::catalogue::past::{FORMERLY_MAX, PAST_CANDIDATES_MAX, PAST_ROWS_MAX};
 pub use crate::catalogue::reading::ReadingsTried;
 pub use crate::document::clauses::{Clauses, ExactRanks, WordTerms};
 pub use crate::document::places::{After, Places};
@@ -119,7 +121,8 @@ pub use crate::generation::manifest::{
 pub use crate::generation::names::{FileName, PartFolder};
 pub use crate::generation::past::column::PastColumn;
 pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
-pub use crate::generation::past::{OpenVersion, Version, VersionEnd, Versions};
+pub use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
+pub use crate::generation::past::{OpenVersion, PAST, Version, VersionEnd, Versions};
 pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
 pub use crate::instrument::attribute::Attribute;
@@ -136,7 +139,7 @@ pub use crate::instrument::names::{
     NameKind, OTHER_NAME_BYTES_MAX, OTHER_NAMES_MAX, OtherName, unite,
 };
 pub use crate::instrument::value::{ColumnValue, IdentifierSet, Slot, Sort};
-pub use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+pub use crate::instrument::vocabulary::{Known, Property, Vocabularies, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};
 pub use crate::part::other_names::KnownAs;

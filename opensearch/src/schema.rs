@@ -66,7 +66,9 @@ impl About {
     /// # Errors
     /// [`Error::Verbose`] when the description is longer than servers read.
     pub(crate) fn of(catalogue: &Catalogue, generation: u64) -> Result<Self> {
-        let manifest = Manifest { generation, parts: Vec::new(), ..catalogue.manifest().clone() };
+        // Neither the parts nor the past go into a cluster.
+        let manifest = catalogue.manifest().clone();
+        let manifest = Manifest { generation, parts: Vec::new(), past: None, ..manifest };
         let places = STANDARD.encode(catalogue.places()?.bytes());
         let about = Self { format: FORMAT, manifest, places };
         let bytes = serde_json::to_vec(&about).map_or(usize::MAX, |json| json.len());

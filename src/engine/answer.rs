@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Fetched, Meter, Vocabulary};
+use figdex_index::{Catalogue, Fetched, Meter, Vocabularies};
 use figdex_opensearch::Generation;
 use tokio::time::Instant;
 
@@ -66,7 +66,7 @@ pub(crate) trait Batch: Send + Sync + Sized + 'static {
     fn read<'a>(
         &'a self,
         body: &'a [u8],
-        vocabulary: &Vocabulary,
+        vocabulary: Vocabularies<'_>,
         meter: &Meter,
     ) -> BatchRead<'a, Self>;
 
@@ -129,7 +129,7 @@ impl Engine {
                 let (mut body, mut found) = (Some(body), None);
                 let work = move |meter: &Meter| {
                     if let Some(unread) = &body {
-                        let read = batch.read(unread, index.vocabulary(), meter)?;
+                        let read = batch.read(unread, index.vocabularies(), meter)?;
                         let Some((mut questions, rest)) = read else { return Ok(None) };
                         let answers = questions.here(&index, meter)?;
                         found = answers.map(|answers| (rest, answers));
@@ -168,7 +168,9 @@ async fn answered_there<B: Batch>(
     let batch = Arc::new(batch);
     let (reader, of) = (batch.clone(), index.clone());
     let read = move |meter: &Meter| {
-        let read = reader.read(&body, of.vocabulary(), meter)?;
+        // A cluster has no past.
+        let today = of.vocabulary();
+        let read = reader.read(&body, today.into(), meter)?;
         Ok(read.map(|(questions, rest)| (B::into_owned(questions), rest)))
     };
     let (mut questions, rest) = turns.work::<_, B::Error>(read).await?;

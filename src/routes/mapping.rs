@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use figdex_index::{IdType, Meter, RowSource as _, Vocabulary};
+use figdex_index::{IdType, Meter, RowSource as _, Vocabularies};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -66,7 +66,7 @@ impl Batch for MappingBatch {
     fn read<'a>(
         &'a self,
         body: &'a [u8],
-        vocabulary: &Vocabulary,
+        vocabularies: Vocabularies<'_>,
         meter: &Meter,
     ) -> BatchRead<'a, Self> {
         let Self { version, admitted, is_counted, state } = self;
@@ -76,7 +76,7 @@ impl Batch for MappingBatch {
         // Each job is checked as soon as it is read: a lookup is smaller than a job.
         let checked = wire::jobs(body, *version, admitted.jobs_max, |job: Job<'_>| {
             let checked = contained(|| {
-                let checked = job.check(*version, vocabulary);
+                let checked = job.check(*version, vocabularies.today);
                 let id_type = match &checked.question {
                     Ok(Some(lookup)) => Some(lookup.id_value.id_type()),
                     Ok(None) | Err(_) => job.id_type(*version),

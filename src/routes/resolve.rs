@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use figdex_index::{Meter, Recognised, Resolution, ResolveBounds, Vocabulary};
+use figdex_index::{Date, Meter, Recognised, Resolution, ResolveBounds, Vocabularies};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::HeaderValue;
@@ -34,7 +34,9 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let turns = Turns::new(&state.pools().answers, admitted.caller);
         let counted = Arc::clone(&window);
         let jobs = [false, true].map(|has_candidates| admitted.list_jobs(has_candidates));
-        let list = ListBatch { parameters, forms, generation, admitted, counted, state: shared };
+        let has_past = engine.local().is_some_and(|index| index.coverage().is_some());
+        let list =
+            ListBatch { parameters, forms, generation, has_past, admitted, counted, state: shared };
         let results = engine.answer(turns, list, body).await?;
         let (counted, has_candidates, unknown_values) = match window.get() {
             Some(CountedList { standing, has_candidates, unknown_values }) => {
@@ -54,6 +56,8 @@ struct ListBatch {
     forms: Forms,
     /// The number of the generation that answers.
     generation: u64,
+    /// Whether that generation has a past.
+    has_past: bool,
     admitted: Admitted,
     /// Set once the list is counted, so that a turn, which reads the list again, does not count it
     /// again.
@@ -102,6 +106,8 @@ struct Outline {
     has_jobs: bool,
     /// The identifiers as they were sent, if the answer has them.
     inputs: Vec<String>,
+    /// The day as of which each job is asked.
+    days: Vec<Option<Date>>,
 }
 
 /// The units of work of writing a result, without its rows.
@@ -117,7 +123,7 @@ impl Batch for ListBatch {
     fn read<'a>(
         &'a self,
         body: &'a [u8],
-        vocabulary: &Vocabulary,
+        vocabulary: Vocabularies<'_>,
         meter: &Meter,
     ) -> BatchRead<'a, Self> {
         let jobs_max = self.admitted.list_jobs_max;
@@ -141,10 +147,12 @@ impl Batch for ListBatch {
         if self.counted.get().is_none() {
             let has_candidates = options.has_candidates;
             let standing = self.admitted.charge_list(jobs.len(), has_candidates)?;
-            let unknown_values = options.unknown_values.clone();
+            let has_days = jobs.iter().any(|job| job.day.is_some());
+            let unknown_values = options.unknown_values(has_days).to_vec();
             // Nobody else sets it meanwhile.
             let _ = self.counted.set(CountedList { standing, has_candidates, unknown_values });
         }
+        let days: Vec<Option<Date>> = jobs.iter().map(|job| job.day).collect();
         let mut inputs = Vec::new();
         let questions = jobs.into_iter().map(|job| {
             if self.forms.answer == Form::Csv {
@@ -154,9 +162,11 @@ impl Batch for ListBatch {
         });
         let questions = questions.collect();
         let (policy, bounds) = (options.policy.clone(), bounds(&options));
-        let has_candidates = options.has_candidates;
-        let outline = Outline { options, columns, has_jobs, inputs };
-        Ok(Some((ListQuestions { questions, policy, bounds, has_candidates }, outline)))
+        let (has_candidates, has_formerly) = (options.has_candidates, options.has_formerly);
+        let outline = Outline { options, columns, has_jobs, inputs, days: days.clone() };
+        let questions =
+            ListQuestions { questions, days, policy, bounds, has_candidates, has_formerly };
+        Ok(Some((questions, outline)))
     }
 
     fn into_owned(questions: ListQuestions<'_>) -> ListQuestions<'static> {
@@ -169,17 +179,19 @@ impl Batch for ListBatch {
         (outline, resolutions): &(Outline, Vec<Resolution>),
         meter: &Meter,
     ) -> Option<Pieces> {
-        let Outline { options, columns, has_jobs, inputs } = outline;
+        let Outline { options, columns, has_jobs, inputs, days } = outline;
         let jobs = resolutions.len();
-        let rows_of = |one: &Resolution| one.hits.len() + one.candidates.len();
+        let rows_of = |one: &Resolution| {
+            one.hits.len() + one.candidates.len() + 2 * one.past.len() + one.formerly.len()
+        };
         let rows_found = resolutions.iter().map(rows_of).sum();
         meter.require(RESULT_UNITS * jobs as u64 + ROW_UNITS * rows_found as u64).ok()?;
         request::add_rows(rows_found);
         let share = self.state.answers().share(self.admitted.caller);
         let mut out = Pieces::charged(share, 256 * jobs, rows_found);
         let form = self.forms.answer;
-        list::heading(&mut out, form, options, self.generation, columns.as_deref());
-        let writer = list::Writer { form, options, rows: &rows };
+        let writer = list::Writer { form, options, has_past: self.has_past, rows: &rows };
+        writer.heading(&mut out, self.generation, columns.as_deref());
         let is_json = form == Form::Json;
         if is_json && *has_jobs {
             out.last().extend_from_slice(b",\"results\":[");
@@ -195,7 +207,8 @@ impl Batch for ListBatch {
             }
             out.begin_if_full();
             let input = inputs.get(row).map_or("", String::as_str);
-            writer.write(&mut out, row + 1, input, resolution);
+            let asked = list::Asked { row: row + 1, input, day: days[row] };
+            writer.write(&mut out, asked, resolution);
         }
         if is_json {
             let end: &[u8] = if *has_jobs { b"]}" } else { b"}" };

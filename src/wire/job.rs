@@ -37,6 +37,9 @@ pub(crate) struct JobFields<'a> {
 /// The fault of an `idValue` that does not have the form of its idType (contract 4.11).
 const INVALID_FORMAT: &str = "Invalid idValue format.";
 
+/// The member of a list's job that says as of which day it is asked.
+const AS_OF: &str = "asOf";
+
 /// The two modes of reading the jobs of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadingMode {
@@ -321,6 +324,15 @@ impl<'a> JobFields<'a> {
         if let Some(key) = &self.unknown {
             return Err(invalid_key(key));
         }
+        self.known_lookup(version, filters)
+    }
+
+    /// The lookup of a job whose members are all known.
+    fn known_lookup(
+        &self,
+        version: Version,
+        filters: Result<Option<Option<Filters>>, Fault>,
+    ) -> Result<Option<Lookup<'a>>, Fault> {
         let id_type = self.id_type(version)?;
         let id_value = self.id_value(id_type)?;
         let filters = filters?;
@@ -359,7 +371,11 @@ impl<'a> JobFields<'a> {
             return question
                 .unwrap_or_else(|fault| Question::invalid(fault.trim_end_matches('.').to_owned()));
         }
-        match self.lookup(version, filters) {
+        let lookup = match self.unknown_in_list() {
+            Some(key) => Err(invalid_key(key)),
+            None => self.known_lookup(version, filters),
+        };
+        match lookup {
             Ok(Some(lookup)) => Question::lookup(lookup),
             Ok(None) => Question::unfound(),
             Err(fault) => match (self.id_type(version), self.input()) {
@@ -370,6 +386,21 @@ impl<'a> JobFields<'a> {
                 _ => Question::invalid(fault.trim_end_matches('.').to_owned()),
             },
         }
+    }
+
+    /// The first member that a list's job with an `idType` may not have.
+    fn unknown_in_list(&self) -> Option<&str> {
+        let first = self.unknown.as_deref()?;
+        if first != AS_OF {
+            return Some(first);
+        }
+        let properties = self.properties.as_deref()?;
+        properties.unknown().or_else(|| properties.has_as().then_some("as"))
+    }
+
+    /// The day as of which the job is asked, as it was sent (contract 20.5).
+    pub(super) fn as_of(&self) -> Option<Raw<'a>> {
+        self.properties.as_deref().and_then(Properties::as_of)
     }
 
     /// The question of a job with `text`. The job may have `as`, the type of the text's column

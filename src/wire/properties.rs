@@ -37,9 +37,11 @@ pub(super) struct Properties<'a> {
     include_unlisted_equities: Option<Raw<'a>>,
     numbers: [Option<Raw<'a>>; Attribute::NUMBERS.len()],
     dates: [Option<Raw<'a>>; Attribute::DATES.len()],
-    /// `text` and `as` of a job of a list (contract 17.13). They are not properties.
+    /// `text` and `as` of a job of a list (contract 17.13), and its `asOf` (20.5). They are not
+    /// properties.
     text: Option<Raw<'a>>,
     text_as: Option<Raw<'a>>,
+    as_of: Option<Raw<'a>>,
     /// The first unknown name.
     unknown: Option<Box<str>>,
 }
@@ -64,6 +66,7 @@ impl<'a> Properties<'a> {
                 }
                 "text" => self.text = Some(raw),
                 "as" => self.text_as = given(raw),
+                "asOf" => self.as_of = given(raw),
                 _ if self.unknown.is_none() => self.unknown = Some(name.into()),
                 _ => {}
             }
@@ -78,7 +81,17 @@ impl<'a> Properties<'a> {
         Some((self.text?, self.text_as))
     }
 
-    /// The first member that is neither a property nor `text` or `as`.
+    /// Whether a job of a list has `as`.
+    pub(super) fn has_as(&self) -> bool {
+        self.text_as.is_some()
+    }
+
+    /// `asOf` of a job of a list (contract 20.5).
+    pub(super) fn as_of(&self) -> Option<Raw<'a>> {
+        self.as_of
+    }
+
+    /// The first member that is neither a property nor `text`, `as` or `asOf`.
     pub(super) fn unknown(&self) -> Option<&str> {
         self.unknown.as_deref()
     }

@@ -4,16 +4,19 @@
 //! numbers instead of names, and the manifest is parsed after the text was freed. Reading takes at
 //! most 64 MB, whatever the contents are.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use figdex_index::{FileEntry, FileName, GenerationId, MANIFEST_BYTES_MAX, Manifest, PartFolder};
+use figdex_index::{
+    FileEntry, FileName, GenerationId, MANIFEST_BYTES_MAX, Manifest, PAST, PartFolder,
+};
 use serde::de::Deserializer;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::layout::{LAYOUT, LAYOUT_WITH_CHANGES, damaged, known_layout};
+use crate::layout::{LAYOUT, LAYOUT_WITH_CHANGES, LAYOUT_WITH_PAST, damaged, known_layout};
 use crate::names::{Checksum, GenerationName};
 use crate::pieces::{FileKey, PIECES_MAX, Piece, PieceLists, Written, bytes_of};
 use crate::store::Store;
@@ -108,7 +111,7 @@ impl Described {
 struct Parsed {
     layout: u32,
     manifest: String,
-    files: PieceLists<NameInPart>,
+    files: PieceLists<NameInFolder>,
     #[serde(default, deserialize_with = "required")]
     changes: Option<PieceLists<GenerationId>>,
 }
@@ -123,16 +126,20 @@ fn required<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 impl Parsed {
     fn of(text: &[u8], place: &str) -> Result<Self> {
         let place = || place.to_owned();
-        known_layout(text, LAYOUT_WITH_CHANGES, place)?;
+        known_layout(text, LAYOUT_WITH_PAST, place)?;
         let damaged_as = |what| Error::Damaged { place: place(), what };
         check_shape(text).map_err(damaged_as)?;
         let parsed: Self = serde_json::from_slice(text)
             .map_err(|error| damaged(place, "the description of a generation", &error))?;
-        let has_changes = parsed.changes.as_ref().is_some_and(|lists| !lists.files.is_empty());
-        match layout_for(has_changes) == parsed.layout && has_changes == parsed.changes.is_some() {
-            true => Ok(parsed),
-            false => Err(damaged_as(format!(
-                "only layout {LAYOUT_WITH_CHANGES} has change files, and at least one"
+        if parsed.changes.as_ref().is_some_and(|lists| lists.files.is_empty()) {
+            return Err(damaged_as("its list of change files is empty".to_owned()));
+        }
+        let has_past = parsed.files.files.iter().any(|(name, _)| name.0 == Folder::Past);
+        let expected = layout_for(parsed.changes.is_some(), has_past);
+        match parsed.layout {
+            layout if layout == expected => Ok(parsed),
+            layout => Err(damaged_as(format!(
+                "it has layout {layout}, and contents with such files have layout {expected}"
             ))),
         }
     }
@@ -146,32 +153,23 @@ impl Parsed {
         files.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let mut found = files.into_iter();
         let mut ranges = Vec::new();
-        for part in &manifest.parts {
-            for file in &part.files {
-                let name = format!("{}/{}", part.folder, file.name);
-                let range = match found.next() {
-                    Some((NameInPart(folder, name), range))
-                        if folder == part.folder && name == file.name =>
-                    {
-                        range
-                    }
-                    Some((NameInPart(folder, other), _)) => {
-                        return Err(damaged(format!("it has {folder}/{other} in place of {name}")));
-                    }
-                    None => return Err(damaged(format!("it does not have {name}"))),
-                };
-                let bytes = bytes_of(&pieces[range.clone()]);
-                if bytes != file.bytes {
-                    let what =
-                        format!("{name} has {bytes} bytes, and {} in the manifest", file.bytes);
-                    return Err(damaged(what));
+        for (name, file) in manifest.files() {
+            let range = match found.next() {
+                Some((other, range)) if other.to_string() == name => range,
+                Some((other, _)) => {
+                    return Err(damaged(format!("it has {other} in place of {name}")));
                 }
-                ranges.push(range);
+                None => return Err(damaged(format!("it does not have {name}"))),
+            };
+            let bytes = bytes_of(&pieces[range.clone()]);
+            if bytes != file.bytes {
+                let what = format!("{name} has {bytes} bytes, and {} in the manifest", file.bytes);
+                return Err(damaged(what));
             }
+            ranges.push(range);
         }
-        if let Some((NameInPart(folder, name), _)) = found.next() {
-            let what = format!("it has {folder}/{name}, which the manifest does not have");
-            return Err(damaged(what));
+        if let Some((name, _)) = found.next() {
+            return Err(damaged(format!("it has {name}, which the manifest does not have")));
         }
         let changes = match changes {
             Some(listed) => added(listed, &mut pieces).map_err(damaged)?,
@@ -182,9 +180,13 @@ impl Parsed {
     }
 }
 
-/// The layout of contents with or without change files.
-fn layout_for(has_changes: bool) -> u32 {
-    if has_changes { LAYOUT_WITH_CHANGES } else { LAYOUT }
+/// The layout of contents with or without change files, and with or without a past.
+fn layout_for(has_changes: bool, has_past: bool) -> u32 {
+    match (has_changes, has_past) {
+        (_, true) => LAYOUT_WITH_PAST,
+        (true, false) => LAYOUT_WITH_CHANGES,
+        (false, false) => LAYOUT,
+    }
 }
 
 /// Checks the change files, and appends their pieces to those of the other files.
@@ -240,12 +242,34 @@ fn check_shape(text: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The name of a file, after the folder of its part.
+/// A folder in that of a generation. The order is that of the manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Folder {
+    Part(PartFolder),
+    Past,
+}
+
+impl fmt::Display for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Part(folder) => folder.fmt(f),
+            Self::Past => f.write_str(PAST),
+        }
+    }
+}
+
+/// The name of a file, after its folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-struct NameInPart(PartFolder, FileName);
+struct NameInFolder(Folder, FileName);
 
-impl FileKey for NameInPart {
+impl fmt::Display for NameInFolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.0, self.1)
+    }
+}
+
+impl FileKey for NameInFolder {
     const FILES_MAX: usize = FILES_MAX;
     const FILES: &str = "files";
 }
@@ -255,12 +279,16 @@ impl FileKey for GenerationId {
     const FILES: &str = "change files";
 }
 
-impl TryFrom<String> for NameInPart {
+impl TryFrom<String> for NameInFolder {
     type Error = String;
 
     fn try_from(key: String) -> Result<Self, String> {
         let (folder, name) = key.split_once('/').unwrap_or((&key, ""));
-        Ok(Self(folder.to_owned().try_into()?, name.to_owned().try_into()?))
+        let folder = match folder {
+            PAST => Folder::Past,
+            part => Folder::Part(part.to_owned().try_into()?),
+        };
+        Ok(Self(folder, name.to_owned().try_into()?))
     }
 }
 
@@ -310,7 +338,8 @@ impl Serialize for Contents<'_> {
         }
         let has_changes = !self.changes.is_empty();
         let mut map = to.serialize_map(Some(3 + usize::from(has_changes)))?;
-        map.serialize_entry("layout", &layout_for(has_changes))?;
+        let layout = layout_for(has_changes, self.manifest.past.is_some());
+        map.serialize_entry("layout", &layout)?;
         map.serialize_entry("manifest", &self.manifest.text())?;
         map.serialize_entry("files", &Files(self.files))?;
         if has_changes {
@@ -398,7 +427,9 @@ mod tests {
         let long = "x".repeat(TEXT_BYTES_MAX + 1);
         let escaped = "\\u0078".repeat(TEXT_BYTES_MAX / 6 + 1);
         let mut cases = vec![
-            (changed("\"layout\":1", "\"layout\":3"), "upgrade this program first"),
+            (changed("\"layout\":1", "\"layout\":4"), "upgrade this program first"),
+            (changed("\"layout\":1", "\"layout\":3"), "such files have layout 1"),
+            (added("\"past/x.y\":[],", 1), "it has layout 1, and contents with such files"),
             (changed("\"layout\":1,", ""), "does not begin with"),
             (changed("\"files\":", "\"novel\":1,\"files\":"), "unknown field `novel`"),
             (changed("\"files\":", "\"files\":{},\"files\":"), "duplicate field"),
@@ -463,6 +494,11 @@ mod tests {
             "part-000/x\\u0000.y",
             "part-000\\\\x.y",
             "part-1/x.y",
+            "past",
+            "past/",
+            "past/../x.y",
+            "past/past/x.y",
+            "Past/x.y",
             "CURRENT",
             "part-000/LOCK",
             "/part-000/x.y",

@@ -30,6 +30,9 @@ pub(crate) const LAYOUT: u32 = 1;
 /// an earlier version reads those.
 pub(crate) const LAYOUT_WITH_CHANGES: u32 = 2;
 
+/// The layout of contents whose generation has a past, with or without change files.
+pub(crate) const LAYOUT_WITH_PAST: u32 = 3;
+
 /// The most bytes of a piece.
 pub(crate) const PIECE_BYTES: u64 = 16 << 20;
 

@@ -3,6 +3,7 @@
 pub(crate) mod filled;
 pub(crate) mod part_writer;
 pub(crate) mod past;
+pub(crate) mod published_past;
 mod values;
 pub(crate) mod worker;
 
@@ -19,7 +20,9 @@ use crate::error::{Error, Result, chain};
 use crate::generation::Generation;
 use crate::generation::folder::{BuildLock, Publication, sync};
 use crate::generation::id::GenerationId;
-use crate::generation::manifest::{FORMAT, Manifest, PartEntry, PastEntry, SourceEntry};
+use crate::generation::manifest::{
+    FORMAT, Manifest, PartEntry, PastEntry, SourceEntry, is_before_the_past,
+};
 use crate::generation::names::PartFolder;
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
@@ -266,7 +269,11 @@ impl Builder {
         options: &PastOptions,
     ) -> Result<(PastEntry, PastReport)> {
         let published = match Publication::of(self.lock.index()) {
-            Ok(publication) => Some(Generation::open(&publication.path(self.lock.index()))?),
+            Ok(publication) => match Generation::open(&publication.path(self.lock.index())) {
+                Ok(published) => Some(published),
+                Err(error) if is_before_the_past(&error) => None,
+                Err(error) => return Err(error),
+            },
             Err(Error::NotAnIndex(_)) => None,
             Err(error) => return Err(error),
         };

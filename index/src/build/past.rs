@@ -9,18 +9,21 @@ use crate::generation::Generation;
 use crate::generation::compare::{Compared, Comparison};
 use crate::generation::manifest::{FileEntry, PastEntry};
 use crate::generation::names::FileName;
+use crate::generation::past::ahead::Ahead;
 use crate::generation::past::column::PastColumn;
 use crate::generation::past::log::{
-    LogRecord, LogRecords, LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
+    LogRecord, LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
 };
 use crate::generation::past::lookup::LookupWriter;
 use crate::generation::past::observe::Observation;
+use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
 use crate::generation::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG, VersionEnd, Versions};
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::kind::is_derivative;
 use crate::instrument::vocabulary::Property;
+use crate::part::identifiers::KeyKind;
 
 /// How the past is kept.
 #[derive(Clone, Debug)]
@@ -31,6 +34,14 @@ pub struct PastOptions {
     pub has_derivatives: bool,
     /// An exported past to begin with, where the published generation has none.
     pub from: Option<PathBuf>,
+    /// The retired identifiers that the operator's files state.
+    pub stated: Vec<(RetiredOf, Retired)>,
+}
+
+impl Default for PastOptions {
+    fn default() -> Self {
+        Self { mend_days: 7, has_derivatives: false, from: None, stated: Vec::new() }
+    }
 }
 
 /// What a build did to the past.
@@ -46,7 +57,11 @@ pub struct PastReport {
     pub replaced: u64,
     /// Rows that were soon as before again, after they had gone or had another value.
     pub mended: u64,
-    /// The columns that are more than a tenth less filled than before, and so changed nothing.
+    /// The retired identifiers that were stated of instruments.
+    pub stated: u64,
+    /// The places, in [`PastOptions::stated`], of those whose instrument no row and no version has.
+    pub not_stated: Vec<usize>,
+    /// The columns that are more than a tenth less filled than before, and so closed nothing.
     pub unfilled: Vec<&'static str>,
 }
 
@@ -66,16 +81,11 @@ pub(super) fn write(
     day: Date,
     options: &PastOptions,
 ) -> Result<(PastEntry, PastReport)> {
-    let exported = options.from.as_deref().map(PastLog::open).transpose()?;
-    if let Some(log) = exported.as_ref().filter(|log| !log.summary().is_whole) {
-        return Err(Error::NotWholePast(log.path().to_owned()));
-    }
+    let exported = options.from.as_deref().map(|path| exported_past(path, day)).transpose()?;
     let generation = published.filter(|it| exported.is_none() && it.past.is_some());
     let log = exported.as_ref().or_else(|| Some(&generation?.past.as_ref()?.log));
     let last = log.and_then(|log| log.summary().days.last());
-    if let (Some(log), Some(last)) = (log, last.filter(|last| *last > day)) {
-        return Err(Error::PastDay { path: log.path().to_owned(), last, day });
-    }
+    log.map_or(Ok(()), |log| check_day(log, day))?;
     // A second build of a day replaces what the first one observed.
     let earlier = match generation.filter(|_| last == Some(day)) {
         Some(generation) => Some(PastLog::open(&generation.path.join(PAST).join(BEFORE_LOG))?),
@@ -89,6 +99,7 @@ pub(super) fn write(
     }
     let manifest = &after.manifest;
     let unfilled = unfilled(&base, manifest.instruments, &manifest.filled);
+    let had_derivatives = base.has_derivatives;
     let summary = LogSummary {
         days,
         covered: base.covered.clone(),
@@ -100,10 +111,14 @@ pub(super) fn write(
     };
     let folder = after.path.join(PAST);
     fs::create_dir(&folder).map_err(Error::io(&folder))?;
+    let (stated, not_stated) = resolved(after, log, &options.stated)?;
     let mut writing = Writing {
+        stated,
         first: summary.days.first().unwrap_or(day),
+        had_derivatives,
         report: PastReport {
             unfilled: unfilled.iter().map(|column| column.name()).collect(),
+            not_stated,
             ..PastReport::default()
         },
         observation: Observation {
@@ -118,19 +133,43 @@ pub(super) fn write(
     };
     match (before, log) {
         (Some(_), Some(log)) => {
-            let refused = exported.as_ref().filter(|_| before == Some(day));
+            // Also in a second build of the day on which the past was taken over.
+            let refused = (before == Some(day)).then(|| log.path());
             let carried = Carried {
                 both: Comparison::of(generation, after)?,
                 records: Ahead::of(log)?,
                 earlier: earlier.as_ref().map(Ahead::of).transpose()?,
                 is_whole: exported.is_some(),
-                refused: refused.map(PastLog::path),
+                refused,
             };
             writing.carry(carried)?;
         }
-        _ => cover_all(after, day, &mut writing.log.summary.covered),
+        _ => {
+            cover_all(after, day, &mut writing.log.summary.covered);
+            writing.state_only(after)?;
+        }
     }
     writing.finish(&folder, day)
+}
+
+/// Opens an exported past with which an index of `day` may begin.
+///
+/// # Errors
+/// [`Error::PastDay`], [`Error::NotWholePast`], and the errors of [`PastLog::open`].
+pub fn exported_past(path: &Path, day: Date) -> Result<PastLog> {
+    let log = PastLog::open(path)?;
+    match log.summary().is_whole {
+        true => check_day(&log, day).map(|()| log),
+        false => Err(Error::NotWholePast(path.to_owned())),
+    }
+}
+
+/// Checks that a past does not end after a day.
+fn check_day(log: &PastLog, day: Date) -> Result<()> {
+    match log.summary().days.last() {
+        Some(last) if last > day => Err(Error::PastDay { path: log.path().to_owned(), last, day }),
+        _ => Ok(()),
+    }
 }
 
 /// The columns that are more than a tenth less filled than on the day before.
@@ -148,6 +187,50 @@ fn unfilled(
         lost >= LOST_MIN.into() && lost * u128::from(LOSS_DIVISOR) > expected
     };
     PastColumn::all().filter(is_lost).collect()
+}
+
+/// The stated identifiers by the FIGI of their instrument, and the places of those without one.
+#[expect(clippy::type_complexity, reason = "a list and its rest")]
+fn resolved(
+    after: &Generation,
+    log: Option<&PastLog>,
+    stated: &[(RetiredOf, Retired)],
+) -> Result<(BTreeMap<Figi, Vec<Retired>>, Vec<usize>)> {
+    let (mut of, mut rest) = (BTreeMap::<Figi, Vec<Retired>>::new(), Vec::new());
+    for (place, (owner, retired)) in stated.iter().enumerate() {
+        let mut figis: Vec<Figi> = Vec::new();
+        match owner {
+            RetiredOf::Figi(figi) => {
+                let is_there = after.parts.iter().any(|part| part.rows.find(*figi).is_some());
+                let was_there = match log {
+                    Some(log) if !is_there => log.get(*figi)?.is_some(),
+                    _ => false,
+                };
+                // A delisted instrument may never have had a row here.
+                if is_there || was_there || retired.kind == RetiredKind::Delisting {
+                    figis.push(*figi);
+                }
+            }
+            RetiredOf::Identifier(id_value) => {
+                let kind = KeyKind::Id(id_value.id_type());
+                for part in &after.parts {
+                    let docs = part.identifiers.find(kind, id_value.as_str());
+                    figis.extend(docs.map(|doc| part.rows.figi(doc)));
+                }
+            }
+        }
+        if figis.is_empty() {
+            rest.push(place);
+        }
+        for figi in figis {
+            of.entry(figi).or_default().push(retired.clone());
+        }
+    }
+    for retired in of.values_mut() {
+        retired.sort_by(|a, b| (a.from, a.to, a).cmp(&(b.from, b.to, b)));
+        retired.dedup();
+    }
+    Ok((of, rest))
 }
 
 /// Enters every pair of market sector and exchange code of a generation as covered from a day on.
@@ -170,40 +253,19 @@ struct Carried<'a> {
     earlier: Option<Ahead<'a>>,
     /// Whether the log has every FIGI with its row.
     is_whole: bool,
-    /// The exported past, if its last day is observed again: it may not differ.
+    /// The past, if its last day is observed again and what was before that day is not known: the
+    /// rows may not differ then.
     refused: Option<&'a Path>,
-}
-
-/// The records of a log, of which the next one is known.
-struct Ahead<'a> {
-    records: LogRecords<'a>,
-    next: Option<LogRecord>,
-}
-
-impl<'a> Ahead<'a> {
-    fn of(log: &'a PastLog) -> Result<Self> {
-        let mut records = log.records();
-        let next = records.next()?;
-        Ok(Self { records, next })
-    }
-
-    fn figi(&self) -> Option<Figi> {
-        self.next.as_ref().map(LogRecord::figi)
-    }
-
-    fn take(&mut self, figi: Figi) -> Result<Option<LogRecord>> {
-        if self.figi() != Some(figi) {
-            return Ok(None);
-        }
-        let next = self.records.next()?;
-        Ok(std::mem::replace(&mut self.next, next))
-    }
 }
 
 /// A past that is being written.
 struct Writing {
+    /// The stated identifiers that are not written yet.
+    stated: BTreeMap<Figi, Vec<Retired>>,
     /// The first day of the past.
     first: Date,
+    /// Whether options, warrants and futures had versions before the day.
+    had_derivatives: bool,
     report: PastReport,
     observation: Observation,
     lookup: LookupWriter,
@@ -215,24 +277,31 @@ struct Writing {
 impl Writing {
     fn carry(&mut self, carried: Carried<'_>) -> Result<()> {
         let Carried { mut both, mut records, mut earlier, is_whole, refused } = carried;
+        // Derivatives that had no versions come on this day, also if they are as before.
+        let has_derivatives = self.log.summary.has_derivatives;
+        let wants_all = is_whole || has_derivatives != self.had_derivatives;
         loop {
             let was = earlier.as_ref().and_then(Ahead::figi);
-            let next = [both.figi(), records.figi(), was].into_iter().flatten().min();
+            let stated = self.stated.keys().next().copied();
+            let next = [both.figi(), records.figi(), was, stated].into_iter().flatten().min();
             let Some(figi) = next else { return Ok(()) };
             let record = records.take(figi)?;
             let was = earlier.as_mut().map(|ahead| ahead.take(figi)).transpose()?.flatten();
+            let stated = self.stated.remove(&figi);
             let compared = match both.figi() {
                 Some(at) if at == figi => {
-                    both.step(is_whole || record.is_some() || was.is_some())?
+                    let wants = record.is_some() || was.is_some() || stated.is_some();
+                    both.step(wants_all || wants)?
                 }
                 _ => Some(Compared { before: None, after: None }),
             };
             let Some(Compared { before, after }) = compared else { continue };
-            let is_open = record.as_ref().is_some_and(LogRecord::is_open);
-            let is_kept = |row: &Instrument| {
-                is_open || self.log.summary.has_derivatives || !is_derivative(row)
+            let is_open = was.as_ref().or(record.as_ref()).is_some_and(LogRecord::is_open);
+            let is_kept = |row: &Instrument, has_derivatives: bool| {
+                is_open || has_derivatives || !is_derivative(row)
             };
-            let (before, after) = (before.filter(is_kept), after.filter(is_kept));
+            let before = before.filter(|row| is_kept(row, self.had_derivatives));
+            let after = after.filter(|row| is_kept(row, has_derivatives));
             let versions = match (was, record, &before) {
                 (Some(was), ..) => was.versions(None),
                 (None, Some(record), _) => record.versions(before.as_ref()),
@@ -242,7 +311,11 @@ impl Writing {
             if let Some(row) = &after {
                 self.cover(row);
             }
-            let observed = self.observation.of(versions.clone(), after.as_ref());
+            let mut observed = self.observation.of(versions.clone(), after.as_ref());
+            let stated = stated.unwrap_or_default();
+            self.report.stated += stated.len() as u64;
+            let versions = Versions { stated: stated.clone(), ..versions };
+            observed.stated = stated;
             if let Some(path) = refused.filter(|_| observed != versions) {
                 return Err(Error::PastDiffers { path: path.to_owned(), figi });
             }
@@ -255,6 +328,22 @@ impl Writing {
                 self.lookup.add(&observed, after.as_ref());
             }
         }
+    }
+
+    /// Writes what is stated on the first day of a past.
+    fn state_only(&mut self, after: &Generation) -> Result<()> {
+        for (figi, stated) in std::mem::take(&mut self.stated) {
+            self.report.stated += stated.len() as u64;
+            let row = after.instrument(figi)?;
+            let versions = match &row {
+                Some(row) => Versions::unchanged(row, self.first),
+                None => Versions::none(figi),
+            };
+            let versions = Versions { stated, ..versions };
+            self.log.add(&versions, row.as_ref())?;
+            self.lookup.add(&versions, row.as_ref());
+        }
+        Ok(())
     }
 
     fn cover(&mut self, row: &Instrument) {

@@ -7,6 +7,7 @@
 //! meant. On a day that was observed both are the same.
 
 use std::borrow::Borrow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Catalogue;
@@ -21,10 +22,11 @@ use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::markets::home;
-use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::instrument::vocabulary::{Known, Property, Vocabularies, Vocabulary};
 use crate::meter::Meter;
 use crate::query::{Filters, Lookup};
 use crate::resolve::decide::{Decision, decide};
+use crate::resolve::name_like::SoughtName;
 use crate::resolve::past::{Basis, Coverage, PastRow};
 use crate::resolve::policy::{Candidate, Policy};
 use crate::resolve::question::Question;
@@ -38,6 +40,22 @@ const OWNERS_UNITS: u64 = 20;
 /// The units of work of reading the versions of a FIGI: a block of the log, and one of the extras.
 const VERSIONS_UNITS: u64 = 15_000;
 
+/// The units of work of reading the columns of a row of today, which has no versions.
+const INSTRUMENT_UNITS: u64 = 5_000;
+
+/// The most rows as they were of all identifiers of a list together. Each is a whole row in memory.
+/// Identifiers beyond them are invalid, with [`Resolution::is_beyond_rows`].
+pub const PAST_ROWS_MAX: usize = 20_000;
+
+/// The most rows as they were of one identifier, whatever the bounds of the answer.
+pub const PAST_CANDIDATES_MAX: usize = 100;
+
+/// The most rows that an identifier may have meant on an uncertain day.
+const UNCERTAIN_MAX: usize = 10;
+
+/// The most other FIGIs that had an identifier earlier.
+pub const FORMERLY_MAX: usize = 10;
+
 /// The most FIGIs that had an identifier, of which the versions are read. An identifier that more
 /// had is invalid for questions about the past.
 const OWNERS_MAX: usize = 100;
@@ -47,6 +65,11 @@ impl Catalogue {
     /// read; those of today without a past.
     pub fn past_vocabulary(&self) -> &Vocabulary {
         self.generation.past.as_ref().map_or(self.vocabulary(), |past| &past.vocabulary)
+    }
+
+    /// The values of the rows, and those that rows had.
+    pub fn vocabularies(&self) -> Vocabularies<'_> {
+        Vocabularies { today: self.vocabulary(), past: self.past_vocabulary() }
     }
 
     /// The days that the past covers; `None` without a past.
@@ -103,14 +126,75 @@ impl Catalogue {
         meter: &Meter,
     ) -> Result<()> {
         let Some(past) = &self.generation.past else { return Ok(()) };
+        let mut left = PAST_ROWS_MAX;
         for (question, resolution) in questions.iter().zip(resolutions) {
             if resolution.status == Status::Unknown
                 && let Some(former) = self.former(past, question.borrow(), policy, bounds, meter)?
             {
-                *resolution = former;
+                *resolution = within(former, &mut left);
             }
         }
         Ok(())
+    }
+
+    /// Adds the other FIGIs that had an identifier earlier, up to [`FORMERLY_MAX`] each, the last
+    /// one first: for the readings of an identifier by which rows were found. Without a past nothing
+    /// changes. `resolutions` are the results of `questions`.
+    ///
+    /// # Errors
+    /// [`crate::Error::TakesMore`], and when a file cannot be read.
+    pub fn add_formerly<'q>(
+        &self,
+        questions: &[impl Borrow<Question<'q>>],
+        resolutions: &mut [Resolution],
+        meter: &Meter,
+    ) -> Result<()> {
+        let Some(past) = &self.generation.past else { return Ok(()) };
+        let mut left = PAST_ROWS_MAX;
+        for (question, resolution) in questions.iter().zip(resolutions) {
+            let is_asked = matches!(resolution.status, Status::Resolved(_) | Status::Ambiguous(_));
+            if is_asked && resolution.past.is_empty() {
+                let mut formerly = self.formerly(past, question.borrow(), resolution, meter)?;
+                formerly.truncate(FORMERLY_MAX.min(left));
+                left -= formerly.len();
+                resolution.formerly = formerly;
+            }
+        }
+        Ok(())
+    }
+
+    fn formerly(
+        &self,
+        past: &Past,
+        question: &Question<'_>,
+        resolution: &Resolution,
+        meter: &Meter,
+    ) -> Result<Vec<PastRow>> {
+        let mut standings = Standings::new(self, past);
+        let lookups = question.lookups.iter();
+        let taken = lookups.filter(|it| resolution.id_types.contains(&it.id_value.id_type()));
+        let taken: Vec<&Lookup<'_>> = taken.collect();
+        for lookup in &taken {
+            standings.read_owners(lookup, meter)?;
+        }
+        let today: Vec<Figi> = resolution.hits.iter().map(|hit| self.row(*hit).figi()).collect();
+        let mut rows: BTreeMap<Figi, PastRow> = BTreeMap::new();
+        for lookup in taken {
+            for standing in standings.owners(lookup) {
+                let images = standing.images();
+                let last = images.filter(|image| standing.passes(image, lookup, past)).last();
+                let Some(image) = last.filter(|image| !today.contains(&image.figi)) else {
+                    continue;
+                };
+                let id_type = lookup.id_value.id_type();
+                let row = || standing.former(image, id_type, question, past);
+                rows.entry(image.figi).or_insert_with(row);
+            }
+        }
+        let mut rows: Vec<PastRow> = rows.into_values().collect();
+        // A row that only lacks the value now comes first.
+        rows.sort_by_key(|row| Reverse((row.valid_to.is_none(), row.valid_to)));
+        Ok(rows)
     }
 
     fn former(
@@ -144,7 +228,10 @@ impl Catalogue {
                 break;
             }
         }
-        let decision = decide(found, policy, None, None, bounds.candidates_max, meter)?;
+        let most = bounds.candidates_max.min(PAST_CANDIDATES_MAX);
+        let mut name = question.name_like().map(SoughtName::new);
+        let isin = question.asked_isin();
+        let decision = decide(found, policy, isin, name.as_mut(), most, meter)?;
         let past_row = |row: AsOf<'_>, id_type: IdType| match row {
             AsOf::Was(row) => row.standing.former(row.image, id_type, question, past),
             AsOf::Is(_) => unreachable!("former rows are of the past"),
@@ -160,11 +247,12 @@ impl Catalogue {
                 let past = vec![row];
                 Some(Resolution { past, ..Resolution::new(status, vec![id_type], Vec::new()) })
             }
-            Decision::Ambiguous { id_types, matches, rows, .. } => {
+            Decision::Ambiguous { id_types, matches, rows, is_name_like } => {
                 let first = id_types[0];
                 let past = rows.into_iter().map(|row| past_row(row, first)).collect();
                 let status = Status::Ambiguous(matches);
-                Some(Resolution { past, ..Resolution::new(status, id_types, Vec::new()) })
+                let ambiguous = Resolution::new(status, id_types, Vec::new());
+                Some(Resolution { past, is_name_like, ..ambiguous })
             }
         })
     }
@@ -187,11 +275,16 @@ impl Catalogue {
             let none = Resolution::new(status, Vec::new(), Vec::new());
             return Ok(vec![none; questions.len()]);
         };
-        let mut left = bounds.rows_max;
+        let bounds = ResolveBounds {
+            candidates_max: bounds.candidates_max.min(PAST_CANDIDATES_MAX),
+            ..bounds
+        };
+        let (mut left, mut past_left) = (bounds.rows_max, PAST_ROWS_MAX);
         let mut resolutions = Vec::with_capacity(questions.len());
         for (question, day) in questions {
             let question = question.borrow();
-            resolutions.push(self.as_of(past, question, *day, policy, bounds, &mut left, meter)?);
+            let resolution = self.as_of(past, question, *day, policy, bounds, &mut left, meter)?;
+            resolutions.push(within(resolution, &mut past_left));
         }
         Ok(resolutions)
     }
@@ -252,20 +345,21 @@ impl Catalogue {
                 let rows = self.on_day(past, standings, lookup, &today[place], day, side);
                 found.push((lookup.id_value.id_type(), rows));
             }
-            decide(found, policy, isin, None, bounds.candidates_max, meter)
+            let mut name = question.name_like().map(SoughtName::new);
+            decide(found, policy, isin, name.as_mut(), bounds.candidates_max, meter)
         };
         let earlier = decided(Side::Earlier)?;
         let later = match standings.are_certain(day) {
             true => None,
             false => Some(decided(Side::Later)?),
         };
-        let rows = |decision: &Decision<AsOf<'_>>| -> Vec<PastRow> {
+        let rows = |decision: &Decision<AsOf<'_>>| -> Result<Vec<PastRow>> {
             let (id_type, rows) = match decision {
-                Decision::NotFound => return Vec::new(),
+                Decision::NotFound => return Ok(Vec::new()),
                 Decision::Resolved { id_type, row, .. } => (*id_type, std::slice::from_ref(row)),
                 Decision::Ambiguous { id_types, rows, .. } => (id_types[0], &rows[..]),
             };
-            rows.iter().filter_map(|row| row.past_row(self, past, id_type, day).ok()).collect()
+            rows.iter().map(|row| row.past_row(self, past, id_type, day, meter)).collect()
         };
         let with = |status, id_types: Vec<IdType>, past: Vec<PastRow>| {
             let hits = past.iter().filter_map(|row| row.today).collect();
@@ -274,12 +368,11 @@ impl Catalogue {
         if let Some(later) = &later
             && meant(&earlier) != meant(later)
         {
-            let (mut both, more) = (rows(&earlier), rows(later));
-            both.extend(more.into_iter().filter(|row| {
-                !matches!(&earlier, Decision::Resolved { .. } | Decision::Ambiguous { .. })
-                    || !rows(&earlier).iter().any(|known| known.figi() == row.figi())
-            }));
-            both.truncate(bounds.candidates_max);
+            let mut both = rows(&earlier)?;
+            let more = rows(later)?;
+            let known: Vec<Figi> = both.iter().map(PastRow::figi).collect();
+            both.extend(more.into_iter().filter(|row| !known.contains(&row.figi())));
+            both.truncate(UNCERTAIN_MAX);
             let id_types = id_types_of(&earlier).or(id_types_of(later)).unwrap_or_default();
             return Ok(with(Status::Uncertain, id_types, both));
         }
@@ -300,11 +393,12 @@ impl Catalogue {
                 }
             }
             Decision::Resolved { id_type, by, .. } => {
-                with(Status::Resolved(by), vec![id_type], rows(&earlier))
+                with(Status::Resolved(by), vec![id_type], rows(&earlier)?)
             }
-            Decision::Ambiguous { ref id_types, matches, .. } => {
+            Decision::Ambiguous { ref id_types, matches, is_name_like, .. } => {
                 let id_types = id_types.clone();
-                with(Status::Ambiguous(matches), id_types, rows(&earlier))
+                let ambiguous = with(Status::Ambiguous(matches), id_types, rows(&earlier)?);
+                Resolution { is_name_like, ..ambiguous }
             }
         })
     }
@@ -360,6 +454,23 @@ impl Catalogue {
             add(past.summary().days.first());
         }
         since
+    }
+}
+
+/// The result, if there is room for its rows as they were; else one that says so.
+fn within(resolution: Resolution, left: &mut usize) -> Resolution {
+    match left.checked_sub(resolution.past.len()) {
+        Some(rest) => {
+            *left = rest;
+            resolution
+        }
+        None => {
+            // Identifiers after it are not answered either, so that the order decides.
+            *left = 0;
+            let reason = format!("the identifiers before it had {PAST_ROWS_MAX} rows of the past");
+            let none = Resolution::new(Status::Invalid(reason), Vec::new(), Vec::new());
+            Resolution { is_beyond_rows: true, ..none }
+        }
     }
 }
 
@@ -622,9 +733,11 @@ impl AsOf<'_> {
         past: &Past,
         id_type: IdType,
         day: Date,
+        meter: &Meter,
     ) -> Result<PastRow> {
         Ok(match self {
             Self::Is(found) => {
+                meter.charge(INSTRUMENT_UNITS)?;
                 let row = catalogue.instrument(found.hit)?;
                 let basis = if past.keeps(&row) { Basis::Observed } else { Basis::Assumed };
                 let valid_from = past.summary().days.first().unwrap_or(day);

@@ -26,6 +26,9 @@ use crate::instrument::vocabulary::{Property, Vocabulary};
 /// is built again every night.
 pub(crate) const FORMAT: u32 = 9;
 
+/// The first format whose generations may have a past.
+const FIRST_FORMAT_WITH_PAST: u32 = 9;
+
 /// The most bytes of a manifest. A part takes 4.4 KB, so that 1.3 billion instruments take 370 KB;
 /// all lists of values and names of exchanges take 40 KB, and each dump takes about 150 bytes. A
 /// format whose manifests are larger also needs another layout of the storage.
@@ -360,6 +363,11 @@ impl FileEntry {
         }
         Ok(())
     }
+}
+
+/// Whether an error is about a generation of a format in which none had a past.
+pub(crate) fn is_before_the_past(error: &Error) -> bool {
+    matches!(error, Error::ForeignFormat { found, .. } if *found < FIRST_FORMAT_WITH_PAST)
 }
 
 /// Checks that a text is not larger than any manifest that is written. Runs before the text is

@@ -21,6 +21,8 @@ use self::folder::{BuildLock, Publication, generations};
 use self::manifest::Manifest;
 use self::past::{PAST, Past};
 use crate::error::{Error, Result};
+use crate::instrument::Instrument;
+use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::part::Part;
 
@@ -94,6 +96,22 @@ impl Generation {
         let past = manifest.past.as_ref();
         let past = past.map(|entry| Past::open(path, entry, &vocabulary)).transpose()?;
         Ok(Self { path: path.to_owned(), manifest, vocabulary, parts, past })
+    }
+
+    /// The instrument with a FIGI.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a file was changed after it was written.
+    pub(crate) fn instrument(&self, figi: Figi) -> Result<Option<Instrument>> {
+        for (part, entry) in self.parts.iter().zip(&self.manifest.parts) {
+            if let Some(doc) = part.rows.find(figi) {
+                let mut instrument = part.extras.get(&entry.path(&self.path), doc)?;
+                instrument.complete(&part.rows.get(doc));
+                instrument.importance = part.ranks.importance(doc);
+                return Ok(Some(instrument));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads every file, which brings it into memory.

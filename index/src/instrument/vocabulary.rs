@@ -129,6 +129,22 @@ pub struct Vocabulary {
     countries: Countries,
 }
 
+/// The values by which questions about today and about the past are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Vocabularies<'v> {
+    /// The values that rows have now.
+    pub today: &'v Vocabulary,
+    /// Those, and the values that rows had; without a past the same.
+    pub past: &'v Vocabulary,
+}
+
+impl<'v> From<&'v Vocabulary> for Vocabularies<'v> {
+    /// Those of an index without a past.
+    fn from(today: &'v Vocabulary) -> Self {
+        Self { today, past: today }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct List {
     /// Sorted as [`Vocabulary::values`] returns them.

@@ -51,7 +51,7 @@ pub(crate) struct SoughtName {
 }
 
 impl SoughtName {
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self {
             pieces: pieces(text),
             common: common_name(text),

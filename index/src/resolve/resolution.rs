@@ -44,6 +44,9 @@ pub struct Resolution {
     /// Rows as they were: those of an identifier that no row has now, or those on the day that was
     /// asked for. Empty without a past.
     pub past: Vec<PastRow>,
+    /// The rows of other FIGIs that had the identifier earlier, if they were asked for (contract
+    /// 20.11).
+    pub formerly: Vec<PastRow>,
     /// Whether the identifier is invalid because earlier identifiers have used up
     /// [`ResolveBounds::rows_max`]. Sent alone, it may have an answer.
     pub is_beyond_rows: bool,
@@ -107,20 +110,30 @@ impl Status {
 impl Resolution {
     /// A result without a correction and without candidates.
     pub fn new(status: Status, id_types: Vec<IdType>, hits: Vec<Hit>) -> Self {
-        let (correction, candidates, past) = Default::default();
-        let (is_name_like, is_beyond_rows) = Default::default();
-        Self { status, id_types, hits, correction, is_name_like, candidates, past, is_beyond_rows }
+        Self {
+            status,
+            id_types,
+            hits,
+            correction: None,
+            is_name_like: false,
+            candidates: Vec::new(),
+            past: Vec::new(),
+            formerly: Vec::new(),
+            is_beyond_rows: false,
+        }
     }
 
     /// What the identifier was, for a reason.
     fn was(&self) -> String {
         let Some(past) = self.past.first() else { return String::new() };
-        let gone = if self.status == Status::Gone { ", which is gone," } else { "" };
-        let was = format!("it was of {}{gone}", past.figi());
-        match (past.valid_to, past.valid_from) {
-            (Some(last), _) => format!("{was} until {last}"),
-            // The value was not replaced: it is blank now.
-            (None, first) => format!("{was} from {first}, and is blank there now"),
+        // The value of a row that is still the same is blank now.
+        let text = match past.valid_to {
+            Some(until) => format!("it was of {} until {until}", past.figi()),
+            None => format!("it was of {}, which has no such value now", past.figi()),
+        };
+        match &self.status {
+            Status::Gone => format!("{text}, which is not there any more"),
+            _ => text,
         }
     }
 

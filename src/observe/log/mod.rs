@@ -10,8 +10,10 @@ pub(crate) mod seldom;
 
 use std::io::IsTerminal as _;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use self::access::{Access, HUMAN, JSON};
 use self::lines::Lines;
@@ -45,17 +47,22 @@ impl Log {
     pub fn begin(format: LogFormat) -> anyhow::Result<Self> {
         let has_colours = format == LogFormat::Human && std::io::stderr().is_terminal();
         let lines = Lines::begin(std::io::stderr(), has_colours)?;
-        let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LEVELS));
+        let asked = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse().ok());
+        let levels: Targets =
+            asked.unwrap_or_else(|| LEVELS.parse().expect("the constant has levels"));
         // The writer adds colours, and escapes all other characters that control a terminal.
-        let log = tracing_subscriber::fmt().with_env_filter(levels).with_ansi(false);
+        let log = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(false);
         let log = log.with_writer(lines.clone());
         let begun = match format {
             LogFormat::Human => {
-                log.event_format(Access { shape: &HUMAN, others: Format::default() }).try_init()
+                let log = log.event_format(Access { shape: &HUMAN, others: Format::default() });
+                log.finish().with(levels).try_init()
             }
             LogFormat::Json => log
                 .fmt_fields(JsonFields::new())
                 .event_format(Access { shape: &JSON, others: json() })
+                .finish()
+                .with(levels)
                 .try_init(),
         };
         begun.map_err(|error| anyhow::anyhow!(error)).map(|()| Self(lines))

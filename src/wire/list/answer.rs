@@ -1,12 +1,17 @@
 //! The answer to a list, in each form (contract 17.6, 17.7).
 
+use std::borrow::Cow;
 use std::io::Write as _;
+use std::slice;
 
-use figdex_index::{By, Field, FieldValue, NAME_LIKE, Recognised, Resolution, RowSource, Status};
+use figdex_index::{
+    By, Coverage, Date, Field, FieldValue, Hit, NAME_LIKE, PastRow, Recognised, Resolution,
+    RowSource, Status,
+};
 
-use super::Form;
-use super::fields;
 use super::options::Options;
+use super::past::joined;
+use super::{Form, fields, past};
 use crate::http::pieces::Pieces;
 use crate::wire::cell::push_cell;
 use crate::wire::json::{array, string};
@@ -15,70 +20,91 @@ use crate::wire::json::{array, string};
 pub(crate) struct Writer<'a, R> {
     pub(crate) form: Form,
     pub(crate) options: &'a Options,
+    /// Whether the index has a past, for which CSV has further columns (contract 20.4).
+    pub(crate) has_past: bool,
     pub(crate) rows: &'a R,
+}
+
+/// A job of which the result is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The number of the job, from 1.
+    pub(crate) row: usize,
+    /// The identifier as it was sent, which is needed in CSV only.
+    pub(crate) input: &'a str,
+    /// The day as of which it is asked.
+    pub(crate) day: Option<Date>,
 }
 
 /// The first column names of an answer in CSV. Those of the fields follow.
 const CSV_COLUMNS: &str = "row,input,match,idType,matches,by,reason";
 
-/// Writes the part before the results: the heading of CSV, or the beginning of JSON.
-pub(crate) fn heading(
-    out: &mut Pieces,
-    form: Form,
-    options: &Options,
-    generation: u64,
-    columns: Option<&[Option<Recognised>]>,
-) {
-    let out = out.last();
-    match form {
-        Form::Ndjson => {}
-        Form::Csv => {
-            out.extend_from_slice(CSV_COLUMNS.as_bytes());
-            for field in &options.fields {
-                out.push(b',');
-                out.extend_from_slice(field.name().as_bytes());
-            }
-            if options.has_candidates {
-                out.extend_from_slice(b",candidates");
-            }
-            out.push(b'\n');
-        }
-        Form::Json => {
-            let _ = write!(out, "{{\"generation\":{generation}");
-            if let Some(columns) = columns {
-                out.extend_from_slice(b",\"columns\":[");
-                for (place, column) in columns.iter().enumerate() {
-                    if place > 0 {
-                        out.push(b',');
-                    }
-                    let _ = match column {
-                        None => write!(out, "{{}}"),
-                        Some(Recognised { id_type, share }) => {
-                            let name = id_type.name();
-                            write!(out, "{{\"idType\":\"{name}\",\"share\":{share:.4}}}")
-                        }
-                    };
-                }
-                out.push(b']');
-            }
-        }
-    }
-}
+/// The column names after the fields, where the index has a past.
+const PAST_COLUMNS: &str = ",formerFigi,todayFigi,validFrom,validTo,basis";
 
 impl<R: RowSource> Writer<'_, R> {
-    /// Writes one result. `row` is its number, from 1; `input` is needed in CSV only.
-    pub(crate) fn write(&self, out: &mut Pieces, row: usize, input: &str, resolution: &Resolution) {
+    /// Writes the part before the results: the heading of CSV, or the beginning of JSON.
+    pub(crate) fn heading(
+        &self,
+        out: &mut Pieces,
+        generation: u64,
+        columns: Option<&[Option<Recognised>]>,
+    ) {
+        let out = out.last();
         match self.form {
-            Form::Json => self.json(out, resolution),
-            Form::Ndjson => {
-                self.json(out, resolution);
-                out.last().push(b'\n');
+            Form::Ndjson => {}
+            Form::Csv => {
+                out.extend_from_slice(CSV_COLUMNS.as_bytes());
+                for field in &self.options.fields {
+                    out.push(b',');
+                    out.extend_from_slice(field.name().as_bytes());
+                }
+                if self.has_past {
+                    out.extend_from_slice(PAST_COLUMNS.as_bytes());
+                }
+                if self.options.has_formerly {
+                    out.extend_from_slice(b",formerly");
+                }
+                if self.options.has_candidates {
+                    out.extend_from_slice(b",candidates");
+                }
+                out.push(b'\n');
             }
-            Form::Csv => self.csv(out, row, input, resolution),
+            Form::Json => {
+                let _ = write!(out, "{{\"generation\":{generation}");
+                if let Some(columns) = columns {
+                    out.extend_from_slice(b",\"columns\":[");
+                    for (place, column) in columns.iter().enumerate() {
+                        if place > 0 {
+                            out.push(b',');
+                        }
+                        let _ = match column {
+                            None => write!(out, "{{}}"),
+                            Some(Recognised { id_type, share }) => {
+                                let name = id_type.name();
+                                write!(out, "{{\"idType\":\"{name}\",\"share\":{share:.4}}}")
+                            }
+                        };
+                    }
+                    out.push(b']');
+                }
+            }
         }
     }
 
-    fn json(&self, out: &mut Pieces, resolution: &Resolution) {
+    /// Writes one result.
+    pub(crate) fn write(&self, out: &mut Pieces, asked: Asked<'_>, resolution: &Resolution) {
+        match self.form {
+            Form::Json => self.json(out, asked, resolution),
+            Form::Ndjson => {
+                self.json(out, asked, resolution);
+                out.last().push(b'\n');
+            }
+            Form::Csv => self.csv(out, asked, resolution),
+        }
+    }
+
+    fn json(&self, out: &mut Pieces, asked: Asked<'_>, resolution: &Resolution) {
         let buffer = out.last();
         let status = resolution.status.name();
         let _ = write!(buffer, "{{\"status\":\"{status}\"");
@@ -103,11 +129,11 @@ impl<R: RowSource> Writer<'_, R> {
                     let _ = write!(buffer, ",\"reason\":\"{NAME_LIKE}\"");
                 }
             }
-            Status::Unknown
-            | Status::Historical
-            | Status::Gone
-            | Status::Uncertain
-            | Status::OutOfCoverage(_) => {}
+            Status::OutOfCoverage(Coverage { since, until }) => {
+                let _ =
+                    write!(buffer, ",\"coverage\":{{\"since\":\"{since}\",\"until\":\"{until}\"}}");
+            }
+            Status::Unknown | Status::Historical | Status::Gone | Status::Uncertain => {}
             Status::Invalid(reason) => {
                 buffer.extend_from_slice(b",\"error\":");
                 string(buffer, reason);
@@ -120,11 +146,20 @@ impl<R: RowSource> Writer<'_, R> {
             buffer.extend_from_slice(b",\"correction\":");
             string(buffer, correction);
         }
-        if !resolution.hits.is_empty() {
+        if let Some(day) = asked.day {
+            let _ = write!(buffer, ",\"asOf\":\"{day}\"");
+        }
+        if !resolution.past.is_empty() {
+            let has_day = asked.day.is_some();
+            past::write(out.last(), &self.options.fields, self.rows, resolution, has_day);
+        } else if !resolution.hits.is_empty() {
             buffer.extend_from_slice(b",\"data\":");
             crate::wire::array_in_pieces(out, &resolution.hits, |out, hit| {
                 fields::write_row(&self.options.fields, out.last(), self.rows.row(*hit));
             });
+        }
+        if !resolution.formerly.is_empty() {
+            past::write_formerly(out.last(), &resolution.formerly);
         }
         if !resolution.candidates.is_empty() {
             out.last().extend_from_slice(b",\"candidates\":");
@@ -138,7 +173,7 @@ impl<R: RowSource> Writer<'_, R> {
         out.last().push(b'}');
     }
 
-    fn csv(&self, out: &mut Pieces, row: usize, input: &str, resolution: &Resolution) {
+    fn csv(&self, out: &mut Pieces, asked: Asked<'_>, resolution: &Resolution) {
         let id_types: Vec<_> = resolution.id_types.iter().map(|id_type| id_type.name()).collect();
         let matches = resolution.status.matches().to_string();
         let by = match resolution.status {
@@ -146,25 +181,46 @@ impl<R: RowSource> Writer<'_, R> {
             _ => "",
         };
         let reason = resolution.reason();
-        let row = row.to_string();
-        let head =
-            [&row, input, resolution.status.name(), &id_types.join("|"), &matches, by, &reason];
+        let (row, status) = (asked.row.to_string(), resolution.status.name());
+        let head = [&row, asked.input, status, &id_types.join("|"), &matches, by, &reason];
         let is_shown = self.options.is_many || matches!(resolution.status, Status::Resolved(_));
-        let hits = if is_shown { &resolution.hits[..] } else { &[] };
-        for hit in hits.iter().map(Some).chain(hits.is_empty().then_some(None)) {
+        let shown: Vec<Shown<'_>> = match &resolution.past[..] {
+            [] => resolution.hits.iter().copied().map(Shown::Now).collect(),
+            past => past.iter().filter(|_| asked.day.is_some()).map(Shown::Was).collect(),
+        };
+        let shown = if is_shown { &shown[..] } else { &[] };
+        for shown in shown.iter().map(Some).chain(shown.is_empty().then_some(None)) {
             let buffer = out.last();
             for (place, text) in head.iter().enumerate() {
                 cell(buffer, place, text);
             }
-            for (place, field) in (head.len()..).zip(&self.options.fields) {
-                let value = |field: Field| self.rows.row(*hit?).value(field);
-                let text = value(*field).as_ref().map(FieldValue::to_string);
-                cell(buffer, place, text.as_deref().unwrap_or_default());
+            for field in &self.options.fields {
+                let text = match shown {
+                    None => None,
+                    Some(Shown::Now(hit)) => {
+                        self.rows.row(*hit).value(*field).as_ref().map(FieldValue::to_string)
+                    }
+                    Some(Shown::Was(was)) => past::text(&was.row, *field).map(Cow::into_owned),
+                };
+                cell(buffer, head.len(), text.as_deref().unwrap_or_default());
+            }
+            if self.has_past {
+                let rows = match shown {
+                    Some(Shown::Now(_)) => &[],
+                    Some(Shown::Was(row)) => slice::from_ref(*row),
+                    None => &resolution.past[..],
+                };
+                for text in past::cells(rows) {
+                    cell(buffer, head.len(), &text);
+                }
+            }
+            if self.options.has_formerly {
+                let figis = resolution.formerly.iter().map(PastRow::figi);
+                cell(buffer, head.len(), &joined(figis));
             }
             if self.options.has_candidates {
                 let figis = resolution.candidates.iter().map(|hit| self.rows.row(*hit).figi());
-                let figis: Vec<String> = figis.map(|figi| figi.to_string()).collect();
-                cell(buffer, head.len(), &figis.join("|"));
+                cell(buffer, head.len(), &joined(figis));
             }
             buffer.push(b'\n');
             out.begin_if_full();
@@ -177,6 +233,14 @@ impl<R: RowSource> Writer<'_, R> {
             By::Step(step) => self.options.policy.step(step),
         }
     }
+}
+
+/// A row of an answer in CSV.
+enum Shown<'a> {
+    /// A row of today.
+    Now(Hit),
+    /// A row as it was on the day that was asked for.
+    Was(&'a PastRow),
 }
 
 /// The delimiter of an answer in CSV.

@@ -128,7 +128,7 @@ fn columns(
 struct Members;
 
 /// The names of the members that a list may have: those of the list, and those of its options.
-const MEMBERS: [&str; 8] = [
+const MEMBERS: [&str; 10] = [
     "jobs",
     "columns",
     "headings",
@@ -137,6 +137,8 @@ const MEMBERS: [&str; 8] = [
     "many",
     "includeUnlistedEquities",
     "candidates",
+    "asOf",
+    "formerly",
 ];
 
 struct Read<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);

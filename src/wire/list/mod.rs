@@ -2,25 +2,30 @@
 //!
 //! | file | shape |
 //! |---|---|
+//! | `as_of` | the day as of which a list or a job is asked |
 //! | `options` | `prefer`, `fields`, `many`, …: members of a body or parameters |
 //! | `body` | JSON and NDJSON bodies |
 //! | `table` | CSV bodies |
 //! | `fields` | the members of a row that are asked for |
 //! | `answer` | the answer in each form |
+//! | `past` | rows of the past in an answer |
 
 mod answer;
+mod as_of;
 mod body;
 mod fields;
 mod options;
+mod past;
 mod table;
 
 use std::borrow::Cow;
 
 use figdex_index::{
-    ID_VALUE_BYTES_MAX, IdType, Meter, QUESTION_UNITS, Question, TakesMore, Vocabulary,
+    Date, ID_VALUE_BYTES_MAX, IdType, Meter, QUESTION_UNITS, Question, TakesMore, Vocabularies,
+    Vocabulary,
 };
 
-pub(crate) use self::answer::{Writer, heading};
+pub(crate) use self::answer::{Asked, Writer};
 pub(crate) use self::options::{Options, unknown_values};
 use super::Fault;
 use super::job::Job;
@@ -50,6 +55,8 @@ pub(crate) struct ListJob<'a> {
     /// The identifier as sent, for the column `input`.
     pub(crate) input: Cow<'a, str>,
     pub(crate) question: Question<'a>,
+    /// The day as of which it is asked; `None` means as of now.
+    pub(crate) day: Option<Date>,
 }
 
 /// A list that cannot be answered.
@@ -95,7 +102,7 @@ const COLUMN_TEXTS_MAX: usize = 10_000;
 /// Everything that the reading of a list depends on, apart from its body and parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
-    pub(crate) vocabulary: &'c Vocabulary,
+    pub(crate) vocabulary: Vocabularies<'c>,
     /// The most jobs.
     pub(crate) jobs_max: usize,
     /// The meter; it is charged for every byte and every text.
@@ -133,20 +140,26 @@ impl<'a> ListJob<'a> {
     /// # Errors
     /// [`TakesMore`] when reading it takes more work than the meter allows.
     fn of(job: Job<'a>, options: &Options, context: Context<'_>) -> Result<Self, TakesMore> {
-        let vocabulary = context.vocabulary;
         Ok(match job {
             Job::Text(text) => return Self::text(text, None, options, context),
             Job::Object(fields) => {
                 context.meter.charge(QUESTION_UNITS)?;
-                let input = fields.input().unwrap_or_default();
+                let input = shortened(fields.input().unwrap_or_default());
+                let day = match fields.as_of().map(as_of::of_member).transpose() {
+                    Ok(day) => day.or(options.as_of),
+                    Err(fault) => return Ok(Self { input, ..Self::invalid(sentence(&fault)) }),
+                };
+                let vocabulary = vocabulary_of(day, context);
                 let question = fields.question(Version::V3, vocabulary, options.includes_unlisted);
-                Self { input: shortened(input), question }
+                Self { input, question, day }
             }
-            Job::Other => Self {
-                input: Cow::Borrowed(""),
-                question: Question::invalid("a job must be a text or an object".to_owned()),
-            },
+            Job::Other => Self::invalid("a job must be a text or an object".to_owned()),
         })
+    }
+
+    /// A job that cannot be asked. The reason is a sentence without a full stop.
+    fn invalid(reason: String) -> Self {
+        Self { input: Cow::Borrowed(""), question: Question::invalid(reason), day: None }
     }
 
     /// The job of a text by itself, or of a text of a column of the type `column`.
@@ -157,9 +170,21 @@ impl<'a> ListJob<'a> {
         context: Context<'_>,
     ) -> Result<Self, TakesMore> {
         context.meter.charge(QUESTION_UNITS)?;
-        let question = Question::of(&text, column, context.vocabulary, options.filters());
-        Ok(Self { input: shortened(text), question })
+        let vocabulary = vocabulary_of(options.as_of, context);
+        let question = Question::of(&text, column, vocabulary, options.filters());
+        Ok(Self { input: shortened(text), question, day: options.as_of })
     }
+}
+
+/// The values by which a job is read: with a day, also those that rows had.
+fn vocabulary_of(day: Option<Date>, context: Context<'_>) -> &Vocabulary {
+    let Vocabularies { today, past } = context.vocabulary;
+    if day.is_some() { past } else { today }
+}
+
+/// A fault as the reason of a job.
+fn sentence(fault: &Fault) -> String {
+    fault.trim_end_matches('.').to_owned()
 }
 
 /// The text for the column `input`. A text that is too long for an identifier is cut, so that a

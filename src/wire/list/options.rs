@@ -1,8 +1,8 @@
 //! The options of a list: parameters of the URL, or members of a JSON body (contract 17.5).
 
-use figdex_index::{Field, Filters, Policy, Property, STEPS_MAX, Vocabulary};
+use figdex_index::{Date, Field, Filters, Policy, Property, STEPS_MAX, Vocabularies, Vocabulary};
 
-use super::{ListError, fields};
+use super::{ListError, as_of, fields};
 use crate::wire::Fault;
 use crate::wire::json::{Raw, elements, text};
 
@@ -14,9 +14,15 @@ pub(crate) struct Options {
     pub(crate) is_many: bool,
     /// Whether names that are not resolved have candidates (contract 17.15).
     pub(crate) has_candidates: bool,
+    /// The day as of which all jobs without their own are asked (contract 20.5).
+    pub(crate) as_of: Option<Date>,
+    /// Whether earlier meanings of identifiers are named (contract 20.11).
+    pub(crate) has_formerly: bool,
     /// The values of the steps that are outside the sets of their properties, such as
     /// `exchCode=XX`.
-    pub(crate) unknown_values: Vec<String>,
+    unknown_values: Vec<String>,
+    /// Those that no row of the past has either.
+    unknown_in_past: Vec<String>,
     pub(super) includes_unlisted: bool,
     filters: Option<Filters>,
     /// The names of the given options: each may be given in one place only.
@@ -30,7 +36,10 @@ impl Default for Options {
             fields: Field::of_every_row().to_vec(),
             is_many: false,
             has_candidates: false,
+            as_of: None,
+            has_formerly: false,
             unknown_values: Vec::new(),
+            unknown_in_past: Vec::new(),
             includes_unlisted: false,
             filters: None,
             given: Vec::new(),
@@ -44,8 +53,14 @@ impl Options {
         ListError::TooManyJobs { has_candidates: self.has_candidates }
     }
 
+    /// The values of the steps that no job of the list knows. Jobs with a day also know those that
+    /// rows had.
+    pub(crate) fn unknown_values(&self, has_days: bool) -> &[String] {
+        if has_days { &self.unknown_in_past } else { &self.unknown_values }
+    }
+
     /// Reads the query of a URL.
-    pub(super) fn of_parameters(query: &str, vocabulary: &Vocabulary) -> Result<Self, Fault> {
+    pub(super) fn of_parameters(query: &str, vocabulary: Vocabularies<'_>) -> Result<Self, Fault> {
         let mut options = Self::default();
         let mut steps = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -67,6 +82,14 @@ impl Options {
                     options.give("candidates")?;
                     options.has_candidates = truth("candidates", &value)?;
                 }
+                "asOf" => {
+                    options.give("asOf")?;
+                    options.as_of = Some(as_of::day(&value)?);
+                }
+                "formerly" => {
+                    options.give("formerly")?;
+                    options.has_formerly = truth("formerly", &value)?;
+                }
                 _ => return Err(super::super::invalid_key(&name)),
             }
         }
@@ -82,7 +105,7 @@ impl Options {
         &mut self,
         name: &str,
         raw: Raw<'_>,
-        vocabulary: &Vocabulary,
+        vocabulary: Vocabularies<'_>,
     ) -> Result<bool, Fault> {
         match name {
             "prefer" => {
@@ -112,6 +135,14 @@ impl Options {
                 self.give("candidates")?;
                 self.has_candidates = truth("candidates", raw.get())?;
             }
+            "asOf" => {
+                self.give("asOf")?;
+                self.as_of = Some(as_of::of_member(raw)?);
+            }
+            "formerly" => {
+                self.give("formerly")?;
+                self.has_formerly = truth("formerly", raw.get())?;
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -122,11 +153,14 @@ impl Options {
         self.filters.as_ref()
     }
 
-    fn prefer(&mut self, steps: &[String], vocabulary: &Vocabulary) -> Result<(), Fault> {
-        self.policy = Policy::parse(steps, vocabulary).map_err(|error| format!("{error}."))?;
-        let unknown = unknown_values(steps, vocabulary);
-        self.unknown_values =
-            unknown.map(|(_, property, value)| format!("{}={value}", property.name())).collect();
+    /// The steps know the values of the past too: a value that no row has now chooses none of them.
+    fn prefer(&mut self, steps: &[String], vocabulary: Vocabularies<'_>) -> Result<(), Fault> {
+        let Vocabularies { today, past } = vocabulary;
+        self.policy = Policy::parse(steps, past).map_err(|error| format!("{error}."))?;
+        [self.unknown_values, self.unknown_in_past] = [today, past].map(|vocabulary| {
+            let unknown = unknown_values(steps, vocabulary);
+            unknown.map(|(_, property, value)| format!("{}={value}", property.name())).collect()
+        });
         Ok(())
     }
 

@@ -158,20 +158,20 @@ fn of_columns<'a>(
         if row.len() > ROW_BYTES_MAX {
             let bytes = row.len();
             let reason = format!("it has {bytes} bytes; a row has at most {ROW_BYTES_MAX}");
-            let question = Question::invalid(reason);
-            jobs.push(ListJob { input: Cow::Borrowed(""), question });
+            jobs.push(ListJob::invalid(reason));
             continue;
         }
         let values = cells.of(row)?;
         if values.len() > heading.len() {
             let reason = format!("it has {} cells under {} headings", values.len(), heading.len());
-            let question = Question::invalid(reason);
-            jobs.push(ListJob { input: Cow::Borrowed(""), question });
+            jobs.push(ListJob::invalid(reason));
             continue;
         }
         let mut members = Map::new();
         for (name, value) in heading.iter().zip(values) {
-            if !value.trim().is_empty() && !name.is_empty() {
+            // A row without a day is not taken for one that is asked as of now.
+            let is_day = name == "asOf" && options.as_of.is_none();
+            if (is_day || !value.trim().is_empty()) && !name.is_empty() {
                 let bytes = units_of_body(name.as_bytes()) + units_of_body(value.as_bytes());
                 context.meter.charge(CELL_UNITS + bytes)?;
                 members.insert(name.clone(), member(name, &value));
@@ -196,11 +196,14 @@ fn of_members(
         members.insert("text".to_owned(), text);
     }
     let json = Value::Object(members).to_string();
-    let question = match job(&json, Version::V3) {
-        Ok(job) => ListJob::of(job, options, context)?.question.into_owned(),
-        Err(error) => Question::invalid(error.to_string()),
+    let (question, day) = match job(&json, Version::V3) {
+        Ok(job) => {
+            let ListJob { question, day, .. } = ListJob::of(job, options, context)?;
+            (question.into_owned(), day)
+        }
+        Err(error) => (Question::invalid(error.to_string()), None),
     };
-    Ok(ListJob { input, question })
+    Ok(ListJob { input, question, day })
 }
 
 /// A cell as the value of a member. Quotation marks and the like around an identifier do not count.
@@ -336,13 +339,14 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::{INLINE_UNITS_MAX, Meter, Vocabulary};
+    use figdex_index::{INLINE_UNITS_MAX, Meter, Vocabularies, Vocabulary};
 
     use super::*;
 
     fn table(body: &str, meter: &Meter) -> Result<Vec<String>, ListError> {
         let vocabulary = Vocabulary::new([]);
-        let context = Context { vocabulary: &vocabulary, jobs_max: 1_000, meter };
+        let vocabulary = Vocabularies::from(&vocabulary);
+        let context = Context { vocabulary, jobs_max: 1_000, meter };
         let list = read(body, Options::default(), context)?;
         Ok(list.jobs.iter().flatten().map(|job| format!("{:?}", job.question)).collect())
     }

@@ -1,6 +1,7 @@
 //! Publishing and following over a storage in memory that can be made to fail.
 
 mod changes;
+mod past;
 mod replicas;
 
 use std::collections::{BTreeMap, HashMap};

@@ -45,6 +45,13 @@ pub(super) enum Difference {
     Replaced,
 }
 
+impl Difference {
+    /// Whether a known value is not there any more.
+    pub(super) fn loses(self) -> bool {
+        matches!(self, Self::Blank | Self::Replaced)
+    }
+}
+
 impl PastColumn {
     /// All columns, in the order of a log.
     pub fn all() -> impl Iterator<Item = Self> {

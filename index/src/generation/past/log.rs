@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::super::blocks::{Blocks, BlocksKind, BlocksWriter};
 use super::column::{PastColumn, held};
+use super::stated::{Retired, RetiredKind};
 use super::{OpenVersion, Version, VersionEnd, Versions};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::encoding::{put_number, put_text, take_number, take_text};
 use crate::instrument::figi::Figi;
-use crate::instrument::id_type::IdValue;
+use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::value::Slot;
 
 static KIND: BlocksKind = BlocksKind {
@@ -148,6 +149,8 @@ impl LogWriter {
                     None => put_image(block, &open.image, PastColumn::all()),
                 }
             }
+            put_number(block, versions.stated.len());
+            versions.stated.iter().for_each(|retired| put_retired(block, retired));
             let length = (block.len() - start - 4) as u32;
             block[start..][..4].copy_from_slice(&length.to_le_bytes());
         })
@@ -165,6 +168,24 @@ fn put_day(out: &mut Vec<u8>, day: Date) {
 }
 
 const DAYS_BEFORE_1970: i64 = 719_528;
+
+fn put_retired(out: &mut Vec<u8>, retired: &Retired) {
+    put_text(out, retired.id_value.id_type().name());
+    put_text(out, retired.id_value.as_str());
+    let day = |day: Option<Date>, bit: u8| if day.is_some() { bit } else { 0 };
+    let successor = if retired.successor.is_some() { HAS_SUCCESSOR } else { 0 };
+    out.push(day(retired.from, HAS_FROM) | day(retired.to, HAS_TO) | successor);
+    out.push(retired.kind as u8);
+    [retired.from, retired.to].into_iter().flatten().for_each(|day| put_day(out, day));
+    if let Some(figi) = retired.successor {
+        out.extend_from_slice(&figi.to_u64().to_le_bytes());
+    }
+}
+
+/// The bits that say which of its optional values a retired identifier has.
+const HAS_FROM: u8 = 1;
+const HAS_TO: u8 = 2;
+const HAS_SUCCESSOR: u8 = 4;
 
 fn put_learned(out: &mut Vec<u8>, learned: &[(PastColumn, Date)]) {
     put_number(out, learned.len());
@@ -342,7 +363,11 @@ impl PastLog {
                 Some(OpenVersion { first, learned, image: self.take_image(figi, bytes)? })
             }
         };
-        bytes.is_empty().then_some(Versions { figi, closed, open })
+        let mut stated = Vec::new();
+        for _ in 0..take_number(bytes)? {
+            stated.push(take_retired(bytes)?);
+        }
+        bytes.is_empty().then_some(Versions { figi, closed, open, stated })
     }
 
     fn take_learned(&self, bytes: &mut &[u8]) -> Option<Vec<(PastColumn, Date)>> {
@@ -370,6 +395,26 @@ impl PastLog {
 
 fn take_day(bytes: &mut &[u8]) -> Option<Date> {
     Date::from_days(take_number(bytes)? as i64 - DAYS_BEFORE_1970)
+}
+
+fn take_retired(bytes: &mut &[u8]) -> Option<Retired> {
+    let id_type = IdType::from_name(take_text(bytes)?)?;
+    let id_value = id_type.admit(take_text(bytes)?).ok()?.into_owned();
+    let (bits, rest) = bytes.split_first()?;
+    let (kind, rest) = rest.split_first()?;
+    *bytes = rest;
+    let kind = *RetiredKind::ALL.get(usize::from(*kind))?;
+    let mut day = |bit| if bits & bit == 0 { Some(None) } else { take_day(bytes).map(Some) };
+    let (from, to) = (day(HAS_FROM)?, day(HAS_TO)?);
+    let successor = match bits & HAS_SUCCESSOR {
+        0 => None,
+        _ => {
+            let (figi, rest) = bytes.split_first_chunk()?;
+            *bytes = rest;
+            Some(Figi::from_u64(u64::from_le_bytes(*figi)))
+        }
+    };
+    Some(Retired { id_value, from, to, kind, successor })
 }
 
 fn take_value(column: PastColumn, image: &mut Instrument, bytes: &mut &[u8]) -> Option<()> {

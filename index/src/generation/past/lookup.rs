@@ -54,6 +54,7 @@ impl LookupWriter {
                 }
             }
         }
+        former.extend(versions.stated.iter().map(|retired| retired.id_value.borrowed()));
         self.keys.extend(former.iter().map(|key| (hash_of(key), figi)));
     }
 

@@ -13,16 +13,21 @@
 //! known value is replaced by another, or when the row comes or goes ([`observe`]): absence of a
 //! value is not a value. A FIGI whose row is as on the first day of the past has no record.
 
+pub(crate) mod ahead;
 pub(crate) mod column;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod observe;
+pub(crate) mod stated;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
 use self::column::PastColumn;
 use self::log::{LogSummary, PastLog};
 use self::lookup::PastLookup;
+use self::stated::Retired;
 use crate::error::Result;
 use crate::generation::manifest::PastEntry;
 use crate::instrument::Instrument;
@@ -31,7 +36,7 @@ use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Vocabulary;
 
 /// The folder of the past in the folder of a generation.
-pub(crate) const PAST: &str = "past";
+pub const PAST: &str = "past";
 /// The files of the past, in the order of their names.
 pub(crate) const BEFORE_LOG: &str = "before.log";
 pub(crate) const LOOKUP: &str = "lookup.keys";
@@ -85,24 +90,27 @@ pub struct Versions {
     pub closed: Vec<Version>,
     /// The open version, if the row is still observed.
     pub open: Option<OpenVersion>,
+    /// Identifiers that operators state it had, in the order of their days.
+    pub stated: Vec<Retired>,
 }
 
 impl Versions {
     /// The versions of a FIGI that was never observed.
     pub(crate) fn none(figi: Figi) -> Self {
-        Self { figi, closed: Vec::new(), open: None }
+        Self { figi, closed: Vec::new(), open: None, stated: Vec::new() }
     }
 
     /// The versions of a row that is as on the first day of the past.
     pub(crate) fn unchanged(row: &Instrument, first: Date) -> Self {
         let image = column::image_of(row);
         let open = OpenVersion { first, learned: Vec::new(), image };
-        Self { figi: row.figi, closed: Vec::new(), open: Some(open) }
+        Self { open: Some(open), ..Self::none(row.figi) }
     }
 
     /// Whether there is nothing that a row without a record does not say.
     pub(crate) fn is_plain(&self, row: Option<&Instrument>, first: Date) -> bool {
         self.closed.is_empty()
+            && self.stated.is_empty()
             && match (&self.open, row) {
                 (None, None) => true,
                 (Some(open), Some(row)) => {

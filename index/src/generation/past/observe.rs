@@ -15,18 +15,19 @@ pub(crate) struct Observation {
     /// A gap of fewer days than this is closed, and a version of fewer days than this is revised
     /// when the row is as before again.
     pub(crate) mend_days: i64,
-    /// The columns that are much less filled than the day before. They change nothing.
+    /// The columns that are much less filled than the day before. They close nothing: a known value
+    /// stays, whatever the row has in its place.
     pub(crate) unfilled: Vec<PastColumn>,
 }
 
 impl Observation {
     /// The versions after the day on which the FIGI has this row, or none.
     pub(crate) fn of(&self, versions: Versions, row: Option<&Instrument>) -> Versions {
-        let Versions { figi, mut closed, open } = versions;
+        let Versions { figi, mut closed, open, stated } = versions;
         let open = match (open, row) {
             (None, None) => None,
             (Some(open), None) => {
-                closed.push(open.close(self.before, self.end_of(&open.image)));
+                enter(&mut closed, open.close(self.before, self.end_of(&open.image)));
                 None
             }
             (None, Some(row)) => match self.mended(&mut closed) {
@@ -38,7 +39,7 @@ impl Observation {
             },
             (Some(open), Some(row)) => Some(self.go_on(open, self.before, row, &mut closed)),
         };
-        Versions { figi, closed, open }
+        Versions { figi, closed, open, stated }
     }
 
     /// How the version of a row that is not there any more ended.
@@ -85,15 +86,16 @@ impl Observation {
         });
         if let Some(place) = before {
             let Version { first, learned, image, .. } = closed.remove(place);
-            closed.push(open.close(last, VersionEnd::Revised));
-            closed.sort_by_key(|version| version.first);
+            enter(closed, open.close(last, VersionEnd::Revised));
             return self.absorb(OpenVersion { first, learned, image }, row);
         }
         let mut image = image_of(row);
         for column in &self.unfilled {
-            column.copy(&open.image, &mut image);
+            if column.difference(&open.image, row).loses() {
+                column.copy(&open.image, &mut image);
+            }
         }
-        closed.push(open.close(last, VersionEnd::Replaced));
+        enter(closed, open.close(last, VersionEnd::Replaced));
         OpenVersion { first: self.day, learned: Vec::new(), image }
     }
 
@@ -105,20 +107,27 @@ impl Observation {
     /// The open version with what the row adds to it.
     fn absorb(&self, mut open: OpenVersion, row: &Instrument) -> OpenVersion {
         let differing: Vec<_> = held(&open.image, row).collect();
-        for column in differing.into_iter().filter(|column| !self.unfilled.contains(column)) {
-            match column.difference(&open.image, row) {
-                Difference::Blank => continue,
-                Difference::Learned => {
-                    open.learned.retain(|(learned, _)| *learned != column);
-                    open.learned.push((column, self.day));
-                    open.learned.sort_unstable();
-                }
-                Difference::None | Difference::Replaced => {}
+        for column in differing {
+            let difference = column.difference(&open.image, row);
+            // A replaced value would have closed the version, if its column were not unfilled.
+            if difference.loses() {
+                continue;
+            }
+            if difference == Difference::Learned {
+                open.learned.retain(|(learned, _)| *learned != column);
+                open.learned.push((column, self.day));
+                open.learned.sort_unstable();
             }
             column.copy(row, &mut open.image);
         }
         open
     }
+}
+
+/// Adds a closed version at its place. Versions that were mistakes may have begun after it.
+fn enter(closed: &mut Vec<Version>, version: Version) {
+    let place = closed.partition_point(|other| other.first < version.first);
+    closed.insert(place, version);
 }
 
 impl OpenVersion {

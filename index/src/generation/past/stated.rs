@@ -1,0 +1,75 @@
+//! What operators state about the past: identifiers that an instrument had, with exact days. It is
+//! never mixed with what was observed, and each build takes it from its own files.
+
+use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::IdValue;
+
+/// Why an identifier was retired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum RetiredKind {
+    /// The instrument has another identifier since.
+    Rename,
+    /// The instrument became part of another.
+    Merger,
+    /// The instrument was exchanged for another.
+    Conversion,
+    /// The instrument is not listed any more.
+    Delisting,
+    /// Another instrument has the identifier since.
+    Recycled,
+}
+
+impl RetiredKind {
+    /// All kinds, by their codes.
+    pub const ALL: [Self; 5] =
+        [Self::Rename, Self::Merger, Self::Conversion, Self::Delisting, Self::Recycled];
+
+    /// The name in files and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rename => "rename",
+            Self::Merger => "merger",
+            Self::Conversion => "conversion",
+            Self::Delisting => "delisting",
+            Self::Recycled => "recycled",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// An identifier that an instrument had.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Retired {
+    /// The identifier.
+    pub id_value: IdValue<'static>,
+    /// The first day on which the instrument had it, if that is known.
+    pub from: Option<Date>,
+    /// The last day on which the instrument had it, if that is known.
+    pub to: Option<Date>,
+    /// Why it was retired.
+    pub kind: RetiredKind,
+    /// The instrument that took the place of this one. It is another: a rename has none.
+    pub successor: Option<Figi>,
+}
+
+impl Retired {
+    /// Whether the instrument had the identifier on a day.
+    pub(crate) fn holds(&self, day: Date) -> bool {
+        self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day <= to)
+    }
+}
+
+/// The instrument of a row of a file of retired identifiers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RetiredOf {
+    /// The one with this FIGI, which may have gone.
+    Figi(Figi),
+    /// All that have this identifier now.
+    Identifier(IdValue<'static>),
+}
