@@ -15,6 +15,7 @@ use figdex_ingest::table::HEADING_ROW_MAX;
 use figdex_io::{Address, Layout, escaped_path};
 
 use super::DEFAULT_INDEX;
+use super::as_of::{AsOf, DayFormat};
 
 /// Flags of `figdex map`.
 #[derive(Debug, Args)]
@@ -62,6 +63,24 @@ pub struct MapFlags {
     /// for further steps. Nothing is chosen that no step asks for
     #[arg(long, value_name = "STEP", value_parser = step, verbatim_doc_comment)]
     pub prefer: Vec<String>,
+    /// Answer with the rows as they were on a day: YYYY-MM-DD, or @COLUMN with
+    /// a column of days. The index must have a past
+    #[arg(long, value_name = "DAY|@COLUMN", verbatim_doc_comment)]
+    pub as_of: Option<AsOf>,
+    /// How the days in the column of --as-of are written, such as %d.%m.%Y,
+    /// %m/%d/%Y or %Y%m%d [default: YYYY-MM-DD]
+    #[arg(long, value_name = "FORMAT", requires = "as_of", verbatim_doc_comment)]
+    pub as_of_format: Option<DayFormat>,
+    /// Also fill the fields of rows that are historical: with the row that
+    /// their FIGI has now
+    #[arg(
+        long,
+        value_name = "historical",
+        conflicts_with = "as_of",
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub accept: Option<Accepted>,
     /// Fields of the row that is found: figi, name, ticker, exchCode,
     /// compositeFIGI, securityType, marketSector, shareClassFIGI,
     /// securityType2, securityDescription, uniqueID, uniqueIDFutOpt, metadata
@@ -95,13 +114,13 @@ pub struct MapFlags {
     /// Add a column candidates: for a name that is not resolved, the FIGIs of
     /// up to five securities that it may mean, joined by |. Nothing is
     /// resolved by them
-    #[arg(long, verbatim_doc_comment)]
+    #[arg(long, conflicts_with = "as_of", verbatim_doc_comment)]
     pub names_as_candidates: bool,
     /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Also write the unknown and invalid rows to this file, as they came;
-    /// those of a Parquet file as JSON lines
+    /// Also write the rows that are neither resolved nor ambiguous to this
+    /// file, as they came; those of a Parquet file as JSON lines
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub unmatched: Option<PathBuf>,
     /// Also write the ambiguous rows to this file, as they came; those of a
@@ -146,13 +165,16 @@ pub struct MapFlags {
 
 const AFTER_HELP: &str = "\
 Every row comes out, in order, with the columns match, matches, reason and the
-fields after its own. match is resolved, ambiguous, unknown or invalid.
+fields after its own. match is resolved, ambiguous, unknown or invalid; over an
+index with a past also historical or gone, and with --as-of uncertain or
+outOfCoverage.
 
 Examples:
   figdex map holdings.csv --prefer composite --out mapped.csv \\
       --unmatched left.csv
   figdex map holdings.csv --id ISIN:ID_ISIN --id Ticker:TICKER \\
       --where currency=@Ccy --prefer composite --prefer 'exchCode=US|LN'
+  figdex map trades.csv --as-of @TradeDate --as-of-format %d.%m.%Y
   figdex map ids.txt --url https://figdex.example.com --key-file key.txt \\
       --min-matched 95%";
 
@@ -198,6 +220,16 @@ impl MapFlags {
             if self.fields[..place].contains(field) {
                 return Err(format!("--fields names {} twice", field.name()));
             }
+        }
+        if let Some(field) = self.fields.iter().find(|field| NOT_OF_THE_PAST.contains(field))
+            && self.as_of.is_some()
+        {
+            return Err(format!("--fields {}: the past does not keep it", field.name()));
+        }
+        if self.as_of_format.is_some() && matches!(self.as_of, Some(AsOf::Day(_))) {
+            return Err(
+                "--as-of-format is for --as-of @COLUMN; a day is written as YYYY-MM-DD".to_owned()
+            );
         }
         let given = |property| self.conditions.iter().any(|given| given.property == property);
         if given(Property::ExchCode) && given(Property::MicCode) {
@@ -355,6 +387,16 @@ fn field(text: &str) -> Result<Field, String> {
         let names: Vec<_> = Field::ALL.iter().map(|field| field.name()).collect();
         format!("the fields are {}", names.join(", "))
     })
+}
+
+/// The fields that a row of the past does not have.
+const NOT_OF_THE_PAST: [Field; 3] = [Field::UniqueId, Field::UniqueIdFutOpt, Field::Metadata];
+
+/// A status whose rows count as matched (`--accept`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Accepted {
+    /// Rows whose identifier was of a FIGI that still has a row.
+    Historical,
 }
 
 /// The rows to write for an ambiguous row (`--many`).

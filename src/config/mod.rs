@@ -3,6 +3,7 @@
 //! `table` defines every setting, `flags` the command line, `sources` reads the texts of flags,
 //! environment and file, `values` parses them, and `listing` prints the result.
 
+pub mod as_of;
 mod flags;
 mod listing;
 pub mod map;

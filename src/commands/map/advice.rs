@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use figdex_index::{Field, IdType, Resolution, Status};
+use figdex_index::{Field, IdType, Status};
 use figdex_io::grouped;
 use parking_lot::Mutex;
 
@@ -37,9 +37,11 @@ struct First {
 
 impl Undecided {
     /// Keeps an identifier if it is one of the first ambiguous ones.
-    pub(super) fn note(&self, asked: &Asked<'_>, resolution: &Resolution) {
-        // No step decides what a name means.
-        if !matches!(resolution.status, Status::Ambiguous(_)) || resolution.is_name_like {
+    pub(super) fn note<R>(&self, asked: &Asked<'_>, answer: &Answer<R>) {
+        let resolution = &answer.resolution;
+        // No step decides what a name means, nor which security a former identifier meant.
+        let is_ambiguous = matches!(resolution.status, Status::Ambiguous(_));
+        if !is_ambiguous || resolution.is_name_like || answer.is_former {
             return;
         }
         let mut first = self.0.lock();
@@ -49,8 +51,8 @@ impl Undecided {
             }
         } else if first.listings.len() < TRIED_MAX {
             let text = Cow::Owned(asked.text.clone().into_owned());
-            let Asked { reading, narrowing, .. } = *asked;
-            first.listings.push(Asked { text, reading, narrowing });
+            let Asked { reading, narrowing, day, .. } = *asked;
+            first.listings.push(Asked { text, reading, narrowing, day });
         }
     }
 
@@ -68,6 +70,7 @@ impl Undecided {
         let has_listings = !listings.is_empty() && flags.many != Many::All;
         if has_listings {
             let others = counts.with_several_readings() + counts.name_like();
+            let others = others + counts.formerly_several();
             let rows = of_rows(counts.ambiguous() - others);
             lines.push(format!(
                 "{rows} may mean several listings: {}",
@@ -79,6 +82,14 @@ impl Undecided {
                 "{} written like a name, and found only as a ticker: --names-as-candidates says \
                  what it may mean",
                 of_rows(counts.name_like())
+            ));
+        }
+        if counts.not_accepted() > 0 {
+            let verb = if counts.not_accepted() == 1 { "is" } else { "are" };
+            lines.push(format!(
+                "{} {verb} historical: --accept historical fills the fields with the row that the \
+                 FIGI has now",
+                of_rows(counts.not_accepted())
             ));
         }
         let named = columns.identifiers.iter().find(|column| column.reading == Reading::Each);

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Field, IdType, Known, Property, Resolution, Status, Vocabulary};
+use figdex_index::{
+    Basis, Coverage, Date, Field, Figi, IdType, Instrument, Known, PastRow, Property, Resolution,
+    Status, Vocabulary,
+};
 
 use super::left_out::LeftOut;
 
@@ -15,6 +18,8 @@ pub(super) struct Asked<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) reading: AskedAs,
     pub(super) narrowing: Narrowing,
+    /// The day as of which it is asked; `None` for today.
+    pub(super) day: Option<Date>,
 }
 
 /// The way to read an identifier.
@@ -39,6 +44,9 @@ pub(super) trait Answerer: Sync {
 
     /// The generation of the index; `None` for a server that has not answered a question yet.
     fn generation(&self) -> Option<u64>;
+
+    /// The days that the past of the index covers; `None` without a past.
+    fn coverage(&self) -> Option<Coverage>;
 
     /// The answers, in the order of the questions.
     ///
@@ -70,12 +78,55 @@ pub(super) trait Answerer: Sync {
     fn field(&self, row: &Self::Row, field: Field, out: &mut Vec<u8>) -> bool;
 }
 
+/// The past of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RowPast {
+    /// The FIGI that the row had.
+    pub(super) figi: Figi,
+    /// The FIGI, if it has a row now.
+    pub(super) today: Option<Figi>,
+    /// The first day on which the row was observed so.
+    pub(super) valid_from: Option<Date>,
+    /// The last day; `None` if it still is so.
+    pub(super) valid_to: Option<Date>,
+    pub(super) basis: Option<Basis>,
+}
+
+impl RowPast {
+    /// The same past for the reason of a result, if its days are known.
+    pub(super) fn for_reason(&self) -> Option<PastRow> {
+        let Self { figi, valid_from, valid_to, basis, .. } = *self;
+        let (valid_from, basis) = (valid_from?, basis?);
+        Some(PastRow { row: Instrument::new(figi), valid_from, valid_to, basis, today: None })
+    }
+}
+
+impl From<&PastRow> for RowPast {
+    fn from(row: &PastRow) -> Self {
+        Self {
+            figi: row.figi(),
+            today: row.today.map(|_| row.figi()),
+            valid_from: Some(row.valid_from),
+            valid_to: row.valid_to,
+            basis: Some(row.basis),
+        }
+    }
+}
+
 /// The answer to one question.
 pub(super) struct Answer<R> {
     /// The status and its reason. Its `hits` are empty: `rows` has the rows.
     pub(super) resolution: Resolution,
-    /// The row that is meant, or the candidates if they are requested.
+    /// The row that is meant, or the candidates if they are requested. As of a day, these are rows
+    /// as they were.
     pub(super) rows: Vec<R>,
+    /// The past of each of `rows`; without a day, the former rows of the identifier.
+    pub(super) past: Vec<RowPast>,
+    /// Whether no row has the identifier now, but rows had it.
+    pub(super) is_former: bool,
+    /// Whether the row is historical, and such rows count as matched. Then `rows` has the row that
+    /// the FIGI has now.
+    pub(super) is_accepted: bool,
     /// The FIGIs of the securities that the text may name, if they were asked for.
     pub(super) candidates: Vec<String>,
     /// The reason why the row is not asked, if it is not (contract 17.16).
@@ -85,7 +136,19 @@ pub(super) struct Answer<R> {
 impl<R> Answer<R> {
     /// An answer without candidates.
     pub(super) fn new(resolution: Resolution, rows: Vec<R>) -> Self {
-        Self { resolution, rows, candidates: Vec::new(), left_out: None }
+        let (past, candidates) = Default::default();
+        let (is_former, is_accepted) = Default::default();
+        Self { resolution, rows, past, is_former, is_accepted, candidates, left_out: None }
+    }
+
+    /// Whether one row is meant.
+    pub(super) fn is_matched(&self) -> bool {
+        matches!(self.resolution.status, Status::Resolved(_)) || self.is_accepted
+    }
+
+    /// The number of rows that may be meant.
+    pub(super) fn matches(&self) -> usize {
+        if self.is_accepted { 1 } else { self.resolution.status.matches() }
     }
 
     /// The answer for a row that is not asked.

@@ -6,6 +6,7 @@ use anyhow::{bail, ensure};
 use figdex_index::{Column, IdType, Property, Recognised};
 use figdex_ingest::table::{Batch, Container, RawCell};
 
+use crate::config::as_of::AsOf;
 use crate::config::map::{Condition, IdColumn, MapFlags, TypeOf, Value};
 use crate::wire::json::integer_of;
 
@@ -57,6 +58,8 @@ pub(super) struct Columns {
     pub(super) identifiers: Vec<Identifier>,
     /// The columns that hold the value of a property.
     pub(super) conditions: Vec<(Property, usize)>,
+    /// The column of the days as of which the rows are asked, if there is one.
+    pub(super) days: Option<usize>,
     /// The columns that were recognised or given.
     pub(super) found: Vec<FoundColumn>,
 }
@@ -165,10 +168,13 @@ impl Columns {
             true => head.names.to_vec(),
             false => vec![ONLY_COLUMN.to_owned()],
         };
-        let (identifiers, conditions, found) = Default::default();
+        let (identifiers, conditions, days, found) = Default::default();
         let are_delimited = head.is_delimited();
         let mut columns =
-            Self { names, has_heading, are_delimited, identifiers, conditions, found };
+            Self { names, has_heading, are_delimited, identifiers, conditions, days, found };
+        if let Some(AsOf::Column(name)) = &flags.as_of {
+            columns.days = Some(columns.place("--as-of", name)?);
+        }
         for Condition { property, value } in &flags.conditions {
             if let Value::Column(name) = value {
                 let column = columns.place("--where", name)?;
@@ -282,7 +288,7 @@ impl Columns {
     }
 
     /// The heading of a column, or its number.
-    fn name(&self, column: usize) -> String {
+    pub(super) fn name(&self, column: usize) -> String {
         match &*self.names[column] {
             "" => (column + 1).to_string(),
             name => name.to_owned(),
@@ -315,7 +321,8 @@ impl Columns {
             self.add(values, Reading::TypeIn(types), None);
             return Ok(());
         }
-        let all = (0..self.names.len()).filter_map(|column| {
+        let all = (0..self.names.len()).filter(|column| self.days != Some(*column));
+        let all = all.filter_map(|column| {
             let Recognised { id_type, share } = self.recognised(head, column)?;
             let (id_type, share, name) = (Some(id_type), Some(share), self.name(column));
             Some(FoundColumn { column, name, id_type, share, is_used: false })

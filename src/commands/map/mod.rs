@@ -3,8 +3,8 @@
 //! - [`columns`] finds the columns of identifiers, and [`names`] names the added columns.
 //! - [`question`] makes a question of each row. An [`answerer`] answers it: an [`opened`] index,
 //!   with the options in [`wanted`], or a [`remote`] server.
-//! - [`rows`] writes each row with its outcome, with the help of [`cells`]; [`screen`] prints a
-//!   table.
+//! - [`rows`] writes each row with its outcome, with the help of [`cells`] and, for the columns of
+//!   the past, [`past`]; [`screen`] prints a table.
 //! - [`pipeline`] does all of this at the same time, in order and in bounded memory.
 //! - [`outputs`] renames complete files into place, [`report`] counts, [`advice`] names the option
 //!   that would decide ambiguous rows, and [`progress`] shows a bar.
@@ -17,6 +17,7 @@ mod left_out;
 mod names;
 mod opened;
 mod outputs;
+mod past;
 mod pipeline;
 mod progress;
 mod question;
@@ -34,7 +35,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Policy, Vocabulary, is_index};
+use figdex_index::{Coverage, Policy, Vocabulary, is_index};
 use figdex_ingest::Input;
 use figdex_ingest::table::{Batch, Container, Heading, Table};
 use figdex_io::{Address, Files, Output, escaped, escaped_path, terminal};
@@ -46,6 +47,7 @@ use self::left_out::FooterRule;
 use self::names::Names;
 use self::opened::OpenedIndex;
 use self::outputs::{Destination, Temporary, Writing, is_broken_pipe};
+use self::past::PastCell;
 use self::pipeline::{Check, Rest, Work, Written};
 use self::progress::Progress;
 use self::question::Questions;
@@ -53,6 +55,7 @@ use self::remote::Remote;
 use self::report::{Counts, Report};
 use self::rows::{Layout, RowWriter, layout_of};
 use self::screen::Screen;
+use crate::config::as_of::AsOf;
 use crate::config::map::{Condition, MapFlags, Value, ending};
 use crate::wire::list::unknown_values;
 
@@ -194,6 +197,9 @@ impl MapTask<'_> {
             first.insert(0, table.heading().clone());
         }
         say(&table, &columns);
+        if let Some(as_of) = &flags.as_of {
+            say_as_of(as_of, answerer.coverage());
+        }
         if first.iter().all(|batch| batch.rows() == 0) {
             let file = escaped(table.name());
             let what = match table.heading().rows() {
@@ -263,6 +269,17 @@ fn say(table: &Table, columns: &Columns) {
     }
 }
 
+/// Reports the days that are asked about and those that the past covers.
+fn say_as_of(as_of: &AsOf, coverage: Option<Coverage>) {
+    let day = match as_of {
+        AsOf::Day(day) => day.to_string(),
+        AsOf::Column(name) => format!("the day in the column {}", shortened(name)),
+    };
+    let past =
+        coverage.map(|Coverage { since, until }| format!("; the past is from {since} to {until}"));
+    terminal::note(&format_args!("as of {}{}", escaped(day), past.unwrap_or_default()));
+}
+
 fn kind(found: &FoundColumn, columns: &Columns) -> String {
     let own = columns.identifiers.iter().find(|identifier| identifier.column == found.column);
     if let Some(Identifier { reading: Reading::TypeIn(types), .. }) = own {
@@ -317,11 +334,15 @@ impl Mapping<'_> {
         let Self { flags, places, columns, start } = self;
         let narrowing = narrowing(flags, answerer.vocabulary())?;
         let has_candidates = flags.names_as_candidates;
-        let names = Names::new(&columns.names, flags);
         let is_screen = places.out.is_none() && io::stdout().is_terminal();
         let layout =
             layout_of(table.container(), asked_layout(flags), is_screen, cell_delimiter(flags));
         check_endings(flags, table.container(), layout)?;
+        let past: &[PastCell] = match answerer.coverage() {
+            Some(_) => PastCell::of(flags.as_of.is_some(), layout),
+            None => &[],
+        };
+        let names = Names::new(&columns.names, flags, past);
         if layout == Layout::Members {
             refuse_same(&columns.names)?;
         }
@@ -334,6 +355,7 @@ impl Mapping<'_> {
             many: flags.many,
             guards_formulas: flags.guard_formulas,
             has_type: flags.add_type,
+            past,
             has_candidates,
             policy: policy(flags, answerer.vocabulary())?,
             line_end: line_end(&table),
@@ -375,6 +397,11 @@ impl Mapping<'_> {
         let questions = Questions {
             columns: columns.clone(),
             narrowing,
+            day: match flags.as_of {
+                Some(AsOf::Day(day)) => Some(day),
+                _ => None,
+            },
+            day_format: flags.as_of_format.clone(),
             undecided,
             names_as_candidates: has_candidates,
         };
@@ -413,8 +440,8 @@ impl Mapping<'_> {
         }
         if let Some(mut file) = report {
             let (steps, found) = (&flags.prefer, &columns.found);
-            let generation = answerer.generation();
-            let report = Report::new(&counts, steps, found, generation, start.elapsed());
+            let of = (answerer.generation(), answerer.coverage());
+            let report = Report::new(&counts, steps, found, of, start.elapsed());
             file.write(&report.to_json()?)?;
             files.push(file);
         }

@@ -1,10 +1,12 @@
 //! The names of the added columns.
 
 use super::cells::push_json;
+use super::past::PastCell;
 use crate::config::map::{Many, MapFlags};
 
 /// The added columns, in order: `row` with `--many all`, then `match`, `matches`, `reason`, `idType`
-/// with `--add-type`, and the fields, and last `candidates` with `--names-as-candidates`.
+/// with `--add-type`, the fields, the cells of the past, and last `candidates` with
+/// `--names-as-candidates`.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     names: Vec<String>,
@@ -16,12 +18,13 @@ pub(super) struct Names {
 
 impl Names {
     /// Makes the names. A name that the table already has gets the prefix `figdex_`.
-    pub(super) fn new(taken: &[String], flags: &MapFlags) -> Self {
+    pub(super) fn new(taken: &[String], flags: &MapFlags, past: &[PastCell]) -> Self {
         let row = (flags.many == Many::All).then_some("row");
         let own = row.into_iter().chain(["match", "matches", "reason"]);
         let own = own.chain(flags.add_type.then_some("idType"));
         let candidates = flags.names_as_candidates.then_some("candidates");
-        let all = own.chain(flags.fields.iter().map(|field| field.name())).chain(candidates);
+        let all = own.chain(flags.fields.iter().map(|field| field.name()));
+        let all = all.chain(past.iter().map(|cell| cell.name())).chain(candidates);
         let names = all.map(|name| {
             let mut name = name.to_owned();
             while taken.contains(&name) {

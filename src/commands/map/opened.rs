@@ -3,14 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context as _;
-use figdex_index::{Catalogue, Fetched, Field, Hit, Meter, RowSource as _, Status, Vocabulary};
+use anyhow::{Context as _, ensure};
+use figdex_index::{
+    Catalogue, Coverage, Fetched, Field, Hit, Instrument, Meter, Property, Resolution,
+    RowSource as _, Status, Vocabulary,
+};
 use figdex_io::ClusterAddress;
 use figdex_opensearch::Generation;
 use figdex_opensearch::client::Client;
 use tokio::runtime::Runtime;
 
-use super::answerer::{Answer, Answerer, Asked};
+use super::answerer::{Answer, Answerer, Asked, RowPast};
+use super::cells::push_json_text;
 use super::wanted::Wanted;
 use crate::commands::open_folder;
 use crate::config::map::MapFlags;
@@ -31,10 +35,12 @@ enum IndexPlace {
     Cluster(Generation, Runtime),
 }
 
-/// A row of the index. For a cluster, `fetched` holds all rows that one call fetched.
-pub(super) struct OpenedRow {
-    hit: Hit,
-    fetched: Option<Arc<Fetched>>,
+/// A row of the index, or of its past.
+pub(super) enum OpenedRow {
+    /// A row of the index. For a cluster, all rows that one call fetched come with it.
+    Now(Hit, Option<Arc<Fetched>>),
+    /// A row as it was.
+    Past(Box<Instrument>),
 }
 
 impl OpenedIndex {
@@ -44,7 +50,16 @@ impl OpenedIndex {
     /// When there is no index, a file of it is damaged, or a step of the flags is invalid.
     pub(super) fn folder(index: &Path, flags: &MapFlags) -> anyhow::Result<Self> {
         let catalogue = open_folder(index)?;
-        let wanted = Wanted::of(flags, catalogue.vocabulary())?;
+        ensure!(
+            flags.as_of.is_none() || catalogue.coverage().is_some(),
+            "{} keeps no past, which --as-of asks for: build it with --history",
+            figdex_io::escaped_path(index)
+        );
+        let vocabulary = match flags.as_of {
+            Some(_) => catalogue.past_vocabulary(),
+            None => catalogue.vocabulary(),
+        };
+        let wanted = Wanted::of(flags, vocabulary)?;
         Ok(Self { place: IndexPlace::Folder(catalogue), wanted })
     }
 
@@ -53,6 +68,11 @@ impl OpenedIndex {
     /// # Errors
     /// When there is no generation, the cluster does not answer, or a flag is invalid.
     pub(super) fn cluster(address: &ClusterAddress, flags: &MapFlags) -> anyhow::Result<Self> {
+        ensure!(
+            flags.as_of.is_none(),
+            "{address}: an index in a cluster has no past, which --as-of asks for; name the folder \
+             from which it was published"
+        );
         let client = Arc::new(Client::new(address, &flags.cluster.client(CALLS_MAX))?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let opened = runtime.block_on(Generation::open(client, &address.name));
@@ -68,12 +88,29 @@ impl OpenedIndex {
         has_candidates: bool,
     ) -> anyhow::Result<Vec<Answer<OpenedRow>>> {
         let questions = wanted.questions(asked, self.vocabulary());
+        // Whether no row has an identifier now, but rows had it.
+        let mut is_former = Vec::new();
         let (resolutions, fetched) = match &self.place {
+            IndexPlace::Folder(catalogue) if wanted.is_as_of => {
+                let days = asked.iter().map(|asked| asked.day.context("a row without a day"));
+                let days = days.collect::<anyhow::Result<Vec<_>>>()?;
+                let questions: Vec<_> = questions.iter().zip(days).collect();
+                let (bounds, meter) = (wanted.bounds(), Meter::unlimited());
+                let found = catalogue.resolve_as_of(&questions, &wanted.policy, bounds, &meter)?;
+                return Ok(found.into_iter().map(as_of).collect());
+            }
             IndexPlace::Folder(catalogue) => {
                 let (bounds, meter) = (wanted.bounds(), Meter::unlimited());
                 let mut found = catalogue.resolve(&questions, &wanted.policy, bounds, &meter)?;
                 if has_candidates {
                     catalogue.add_candidates(&questions, &mut found, &meter)?;
+                } else {
+                    let policy = &wanted.policy;
+                    let was_unknown = |one: &Resolution| one.status == Status::Unknown;
+                    let unknown: Vec<bool> = found.iter().map(was_unknown).collect();
+                    catalogue.add_former(&questions, &mut found, policy, bounds, &meter)?;
+                    let now_known = unknown.iter().zip(&found);
+                    is_former = now_known.map(|(was, now)| *was && !was_unknown(now)).collect();
                 }
                 let resolved = found.iter().filter(|one| matches!(one.status, Status::Resolved(_)));
                 let hits: Vec<Hit> = resolved.flat_map(|one| one.hits.iter().copied()).collect();
@@ -92,9 +129,14 @@ impl OpenedIndex {
                 (found, Some(Arc::new(rows)))
             }
         };
-        let answers = resolutions.into_iter().map(|mut resolution| {
-            let hits = std::mem::take(&mut resolution.hits).into_iter();
-            let rows = hits.map(|hit| OpenedRow { hit, fetched: fetched.clone() }).collect();
+        let answers = resolutions.into_iter().enumerate().map(|(place, mut resolution)| {
+            let is_historical = resolution.status == Status::Historical;
+            let is_accepted = is_historical && wanted.accepts_historical;
+            let mut hits = std::mem::take(&mut resolution.hits);
+            if is_accepted {
+                hits.extend(resolution.past.iter().filter_map(|row| row.today));
+            }
+            let rows = hits.into_iter().map(|hit| OpenedRow::Now(hit, fetched.clone())).collect();
             let candidates = std::mem::take(&mut resolution.candidates).into_iter();
             let figi = |hit| match (&self.place, &fetched) {
                 (_, Some(rows)) => rows.row(hit).figi(),
@@ -102,7 +144,9 @@ impl OpenedIndex {
                 (IndexPlace::Cluster(..), None) => unreachable!("rows of a cluster are fetched"),
             };
             let candidates = candidates.map(|hit| figi(hit).to_string()).collect();
-            Answer { candidates, ..Answer::new(resolution, rows) }
+            let past: Vec<RowPast> = resolution.past.iter().map(RowPast::from).collect();
+            let is_former = is_former.get(place).is_some_and(|is_former| *is_former);
+            Answer { past, is_former, is_accepted, candidates, ..Answer::new(resolution, rows) }
         });
         Ok(answers.collect())
     }
@@ -113,8 +157,16 @@ impl Answerer for OpenedIndex {
 
     fn vocabulary(&self) -> &Vocabulary {
         match &self.place {
+            IndexPlace::Folder(catalogue) if self.wanted.is_as_of => catalogue.past_vocabulary(),
             IndexPlace::Folder(catalogue) => catalogue.vocabulary(),
             IndexPlace::Cluster(generation, _) => generation.vocabulary(),
+        }
+    }
+
+    fn coverage(&self) -> Option<Coverage> {
+        match &self.place {
+            IndexPlace::Folder(catalogue) => catalogue.coverage(),
+            IndexPlace::Cluster(..) => None,
         }
     }
 
@@ -144,14 +196,57 @@ impl Answerer for OpenedIndex {
     }
 
     fn field(&self, row: &OpenedRow, field: Field, out: &mut Vec<u8>) -> bool {
-        let value = match (&self.place, &row.fetched) {
-            (_, Some(rows)) => rows.row(row.hit).value(field),
-            (IndexPlace::Folder(catalogue), _) => catalogue.row(row.hit).value(field),
-            (IndexPlace::Cluster(..), None) => None,
+        let value = match (&self.place, row) {
+            (_, OpenedRow::Past(row)) => return push_past(row, field, out),
+            (_, OpenedRow::Now(hit, Some(rows))) => rows.row(*hit).value(field),
+            (IndexPlace::Folder(catalogue), OpenedRow::Now(hit, _)) => {
+                catalogue.row(*hit).value(field)
+            }
+            (IndexPlace::Cluster(..), OpenedRow::Now(_, None)) => None,
         };
         if let Some(value) = value {
             value.write_json(out);
         }
         value.is_some()
     }
+}
+
+/// The answer as of a day: its rows are those that it had.
+fn as_of(mut resolution: Resolution) -> Answer<OpenedRow> {
+    let were = std::mem::take(&mut resolution.past);
+    resolution.hits.clear();
+    let past = were.iter().map(RowPast::from).collect();
+    let rows = were.into_iter().map(|row| OpenedRow::Past(Box::new(row.row))).collect();
+    Answer { past, ..Answer::new(resolution, rows) }
+}
+
+/// Appends a field of a row as it was, escaped as inside a JSON string. Returns `false` if the row
+/// did not have the field.
+fn push_past(row: &Instrument, field: Field, out: &mut Vec<u8>) -> bool {
+    let figi = match field {
+        Field::Figi => Some(row.figi),
+        Field::CompositeFigi => row.composite_figi,
+        Field::ShareClassFigi => row.share_class_figi,
+        _ => None,
+    };
+    if let Some(figi) = figi {
+        out.extend_from_slice(&figi.to_chars());
+        return true;
+    }
+    let text = match field {
+        Field::Name => row.name.as_deref(),
+        Field::Ticker => row.ticker.as_deref(),
+        Field::SecurityDescription => row.security_description.as_deref(),
+        Field::ExchCode => row.property(Property::ExchCode),
+        Field::SecurityType => row.property(Property::SecurityType),
+        Field::SecurityType2 => row.property(Property::SecurityType2),
+        Field::MarketSector => row.property(Property::MarketSecDes),
+        Field::Figi | Field::CompositeFigi | Field::ShareClassFigi => None,
+        // The past does not keep these.
+        Field::UniqueId | Field::UniqueIdFutOpt | Field::Metadata => None,
+    };
+    if let Some(text) = text {
+        push_json_text(text, out);
+    }
+    text.is_some()
 }

@@ -53,7 +53,7 @@ pub(super) struct Rest {
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) rows: Vec<u8>,
-    /// The unknown and invalid rows, as they came.
+    /// The rows that are neither matched nor ambiguous, as they came.
     pub(super) unmatched: Vec<u8>,
     /// The ambiguous rows, as they came.
     pub(super) ambiguous: Vec<u8>,
@@ -176,7 +176,6 @@ impl<A: Answerer> Work<'_, A> {
         let keeps_all = self.writer.many == Many::All;
         let asked = (batch, *footer);
         self.questions.answer(asked, self.answerer, keeps_all, |row, answer| {
-            let status = &answer.resolution.status;
             counts.add(answer);
             counts.check_utf_8(number, row.content());
             for line in 0..self.writer.lines(answer) {
@@ -195,8 +194,8 @@ impl<A: Answerer> Work<'_, A> {
             if answer.left_out.is_some() {
                 return Ok(());
             }
-            let own = match status {
-                Status::Resolved(_) => return Ok(()),
+            let own = match answer.resolution.status {
+                _ if answer.is_matched() => return Ok(()),
                 Status::Ambiguous(_) => &mut written.ambiguous,
                 _ => &mut written.unmatched,
             };

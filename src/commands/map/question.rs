@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use figdex_index::{
-    IdType, Known, Property, Question, Resolution, Status, Vocabulary, candidates_of,
+    Date, IdType, Known, Property, Question, Resolution, Status, Vocabulary, candidates_of,
     check_required, joined, trimmed,
 };
 use figdex_ingest::table::{Batch, RawCell, RowBytes};
@@ -11,8 +11,9 @@ use figdex_io::is_hidden;
 
 use super::advice::Undecided;
 use super::answerer::{Answer, Answerer, Asked, AskedAs, Narrowing};
-use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
+use super::columns::{Columns, Identifier, Reading, integer_in, shortened, text_of};
 use super::left_out::{FooterRule, LeftOut, is_blank, is_heading};
+use crate::config::as_of::{DayFormat, iso_day};
 
 /// The columns with identifiers, the conditions on the rows that they find, and the first ambiguous
 /// identifiers.
@@ -20,6 +21,10 @@ pub(super) struct Questions {
     pub(super) columns: Columns,
     /// The conditions that are the same for all rows.
     pub(super) narrowing: Narrowing,
+    /// The day as of which all rows are asked, if it is the same for all.
+    pub(super) day: Option<Date>,
+    /// How the days in the column of days are written; `None` for YYYY-MM-DD.
+    pub(super) day_format: Option<DayFormat>,
     /// The first ambiguous identifiers.
     pub(super) undecided: Undecided,
     /// Whether names that are not resolved have candidates.
@@ -76,7 +81,7 @@ impl Questions {
                 }
                 let found = answerer.resolve(&asked)?;
                 for ((place, asked), found) in places.iter().zip(&asked).zip(found) {
-                    self.undecided.note(asked, &found.resolution);
+                    self.undecided.note(asked, &found);
                     prefer(&mut answers[*place], found);
                 }
             }
@@ -164,6 +169,7 @@ impl Questions {
             Reading::Given(id_type) => AskedAs::Given(id_type),
             Reading::TypeIn(column) => AskedAs::Given(id_type(row.cell(column))?),
         };
+        let day = self.day_of(row)?;
         let mut narrowing = self.narrowing;
         for (property, column) in &self.columns.conditions {
             // A blank cell sets no condition.
@@ -190,7 +196,27 @@ impl Questions {
                 AskedAs::Text | AskedAs::OfColumn(_) => trimmed(text),
             },
         };
-        Ok(Asked { text, reading, narrowing })
+        Ok(Asked { text, reading, narrowing, day })
+    }
+
+    /// The day as of which a row is asked; `None` for today.
+    fn day_of(&self, row: RowBytes<'_>) -> Result<Option<Date>, NoQuestion> {
+        let Some(column) = self.columns.days else { return Ok(self.day) };
+        let text = match checked(row.cell(column)) {
+            Ok(text) => trimmed(text),
+            Err(NoQuestion::Blank) => {
+                let name = shortened(&self.columns.name(column));
+                return Err(NoQuestion::Invalid(format!("it has no day: {name} is blank")));
+            }
+            Err(NoQuestion::Invalid(reason)) => {
+                return Err(NoQuestion::Invalid(format!("its day: {reason}")));
+            }
+        };
+        let day = match &self.day_format {
+            Some(format) => format.day(&text),
+            None => iso_day(&text),
+        };
+        day.map(Some).map_err(NoQuestion::Invalid)
     }
 }
 

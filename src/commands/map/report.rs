@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use figdex_index::{By, Status};
+use figdex_index::{By, Coverage, Status};
 use figdex_io::grouped;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
@@ -21,9 +21,16 @@ pub(super) struct Counts {
     ambiguous: u64,
     /// The number of ambiguous rows whose readings find different securities.
     with_several_readings: u64,
+    /// The number of ambiguous rows whose identifier no row has now.
+    formerly_several: u64,
     unknown: u64,
-    of_the_past: u64,
     invalid: u64,
+    historical: u64,
+    /// The number of historical rows that count as matched.
+    accepted: u64,
+    gone: u64,
+    uncertain: u64,
+    out_of_coverage: u64,
     /// The number of rows of the footer. They are rows of the file, but not of the list.
     footers: u64,
     /// The number of other rows of the file that are not in the list.
@@ -56,11 +63,16 @@ impl Counts {
                 self.ambiguous += 1;
                 self.with_several_readings += u64::from(has_several_readings(resolution));
                 self.name_like += u64::from(resolution.is_name_like);
+                self.formerly_several += u64::from(answer.is_former);
             }
             Status::Unknown => self.unknown += 1,
-            Status::Historical | Status::Gone | Status::Uncertain | Status::OutOfCoverage(_) => {
-                self.of_the_past += 1;
+            Status::Historical => {
+                self.historical += 1;
+                self.accepted += u64::from(answer.is_accepted);
             }
+            Status::Gone => self.gone += 1,
+            Status::Uncertain => self.uncertain += 1,
+            Status::OutOfCoverage(_) => self.out_of_coverage += 1,
             Status::Invalid(_) => self.invalid += 1,
         }
     }
@@ -93,8 +105,14 @@ impl Counts {
         self.by_step.iter_mut().zip(&other.by_step).for_each(|(own, other)| *own += other);
         self.ambiguous += other.ambiguous;
         self.with_several_readings += other.with_several_readings;
+        self.formerly_several += other.formerly_several;
         self.unknown += other.unknown;
         self.invalid += other.invalid;
+        self.historical += other.historical;
+        self.accepted += other.accepted;
+        self.gone += other.gone;
+        self.uncertain += other.uncertain;
+        self.out_of_coverage += other.out_of_coverage;
         self.footers += other.footers;
         self.without_identifier += other.without_identifier;
         self.name_like += other.name_like;
@@ -118,6 +136,25 @@ impl Counts {
         self.name_like
     }
 
+    pub(super) fn formerly_several(&self) -> u64 {
+        self.formerly_several
+    }
+
+    /// The number of historical rows that do not count as matched.
+    pub(super) fn not_accepted(&self) -> u64 {
+        self.historical - self.accepted
+    }
+
+    /// The counts of the statuses that only an index with a past has, by their names.
+    fn of_the_past(&self) -> [(&'static str, u64); 4] {
+        [
+            ("historical", self.historical),
+            ("gone", self.gone),
+            ("uncertain", self.uncertain),
+            ("outOfCoverage", self.out_of_coverage),
+        ]
+    }
+
     /// Whether all rows are unknown, and there are at least `rows_min`.
     pub(super) fn is_none_known(&self, rows_min: u64) -> bool {
         self.unknown >= rows_min && self.unknown == self.rows()
@@ -125,7 +162,8 @@ impl Counts {
 
     /// The number of rows of the list: of the rows that were asked.
     pub(super) fn rows(&self) -> u64 {
-        self.resolved() + self.ambiguous + self.unknown + self.invalid
+        let past: u64 = self.of_the_past().map(|(_, count)| count).into_iter().sum();
+        self.resolved() + self.ambiguous + self.unknown + self.invalid + past
     }
 
     /// The sum for people.
@@ -138,6 +176,9 @@ impl Counts {
             grouped(self.unknown),
             grouped(self.invalid)
         );
+        for (name, count) in self.of_the_past().into_iter().filter(|(_, count)| *count > 0) {
+            line.push_str(&format!(" + {} {name}", grouped(count)));
+        }
         let footer = match self.footers {
             0 => None,
             1 => Some("a footer".to_owned()),
@@ -156,14 +197,15 @@ impl Counts {
 
     /// The message when too few rows are resolved.
     pub(super) fn too_few(&self, min: Percent) -> Option<String> {
-        let (resolved, rows) = (self.resolved(), self.rows());
+        let (resolved, rows) = (self.resolved() + self.accepted, self.rows());
         // In whole numbers, so that 33 of 3000 rows are exactly 1.1 %.
         let parts_min = u128::from(rows) * (min.0 * 10_000.0).round() as u128;
         let is_enough = u128::from(resolved) * 1_000_000 >= parts_min;
         (!is_enough).then(|| {
             // Rounded down, so that a share that is too small is not shown as enough.
             let share = (resolved as f64 * 1000.0 / rows as f64).floor() / 10.0;
-            format!("{share:.1} % of the rows are resolved, fewer than --min-matched {}%", min.0)
+            let what = if self.accepted > 0 { "resolved or historical" } else { "resolved" };
+            format!("{share:.1} % of the rows are {what}, fewer than --min-matched {}%", min.0)
         })
     }
 }
@@ -177,12 +219,26 @@ pub(super) struct Report<'a> {
     ambiguous: u64,
     unknown: u64,
     invalid: u64,
+    #[serde(flatten)]
+    past: Option<PastCounts>,
     footers: u64,
     without_identifier: u64,
     by_step: Steps<'a>,
     columns: Vec<ReportColumn<'a>>,
     generation: Option<u64>,
     seconds: f64,
+}
+
+/// The counts of the statuses that only an index with a past has, and the days that it covers.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PastCounts {
+    historical: u64,
+    gone: u64,
+    uncertain: u64,
+    out_of_coverage: u64,
+    past_since: String,
+    past_until: String,
 }
 
 /// The number of rows resolved as the only row (`only`), and by each step in the order of the
@@ -205,7 +261,7 @@ impl<'a> Report<'a> {
         counts: &Counts,
         steps: &'a [String],
         columns: &'a [FoundColumn],
-        generation: Option<u64>,
+        (generation, coverage): (Option<u64>, Option<Coverage>),
         took: Duration,
     ) -> Self {
         let mut by_step = vec![("only", counts.only)];
@@ -227,6 +283,14 @@ impl<'a> Report<'a> {
             ambiguous: counts.ambiguous,
             unknown: counts.unknown,
             invalid: counts.invalid,
+            past: coverage.map(|Coverage { since, until }| PastCounts {
+                historical: counts.historical,
+                gone: counts.gone,
+                uncertain: counts.uncertain,
+                out_of_coverage: counts.out_of_coverage,
+                past_since: since.to_string(),
+                past_until: until.to_string(),
+            }),
             footers: counts.footers,
             without_identifier: counts.without_identifier,
             by_step: Steps(by_step),

@@ -11,6 +11,7 @@ use super::answerer::{Answer, Answerer};
 use super::cells::{push_cell, push_guarded, push_json, unescaped};
 use super::columns::Columns;
 use super::names::Names;
+use super::past::{self, PastCell};
 use crate::config::map::Many;
 
 /// The end of a cell of [`Layout::Screen`]. It is a control character, which escaped texts do not
@@ -41,6 +42,8 @@ pub(super) struct RowWriter {
     pub(super) fields: Vec<Field>,
     pub(super) many: Many,
     pub(super) guards_formulas: bool,
+    /// The columns of the past.
+    pub(super) past: &'static [PastCell],
     /// Whether there is a column for the candidates of names.
     pub(super) has_candidates: bool,
     /// Whether there is a column of the types as which identifiers were read.
@@ -118,12 +121,14 @@ impl RowWriter {
 
     /// The number of rows to write for an answer: one, or one for each match with `--many all`.
     pub(super) fn lines<R>(&self, answer: &Answer<R>) -> usize {
-        self.shown_rows(answer).len().max(1)
+        let past = past::shown(answer, self.many).len();
+        self.shown_rows(answer).len().max(past).max(1)
     }
 
     fn shown_rows<'a, R>(&self, answer: &'a Answer<R>) -> &'a [R] {
         match (&answer.resolution.status, self.many) {
-            (Status::Resolved(_), _) | (Status::Ambiguous(_), Many::All) => &answer.rows,
+            (Status::Ambiguous(_) | Status::Uncertain, Many::All) => &answer.rows,
+            _ if answer.is_matched() => &answer.rows,
             _ => &[],
         }
     }
@@ -150,7 +155,7 @@ impl RowWriter {
             self.text(next(), left_out.reason(), out);
         } else {
             self.text(next(), status.name(), out);
-            self.number(next(), status.matches() as u64, out);
+            self.number(next(), answer.matches() as u64, out);
             self.text(next(), &self.reason(answer), out);
         }
         if self.has_type {
@@ -164,6 +169,11 @@ impl RowWriter {
             let is_there = found.is_some_and(|row| answerer.field(row, *field, &mut scratch.0));
             self.field(next(), is_there.then_some(&scratch.0), out);
         }
+        let was = past::shown(answer, self.many).get(line);
+        for cell in self.past {
+            let text = was.and_then(|was| cell.text(was)).map(String::into_bytes);
+            self.field(next(), text.as_ref(), out);
+        }
         if self.has_candidates {
             self.text(next(), &answer.candidates.join("|"), out);
         }
@@ -175,6 +185,7 @@ impl RowWriter {
         match answer.resolution.status {
             Status::Resolved(By::Only) => Cow::Borrowed("only"),
             Status::Resolved(By::Step(step)) => Cow::Borrowed(self.policy.step(step)),
+            Status::Ambiguous(_) if answer.is_former => FORMERLY_SEVERAL.into(),
             _ => answer.resolution.reason(),
         }
     }
@@ -344,6 +355,9 @@ impl RowWriter {
         }
     }
 }
+
+/// The reason of an identifier that no row has now, and that several securities had.
+const FORMERLY_SEVERAL: &str = "not found, and it was of several securities";
 
 /// The cell that replaces an object or an array: delimited text cannot hold these.
 const NESTED: &[u8] = b"(an object or an array)";

@@ -10,6 +10,10 @@ use crate::config::map::{Many, MapFlags};
 pub(super) struct Wanted {
     pub(super) policy: Policy,
     include_unlisted_equities: bool,
+    /// Whether each identifier is asked as of a day.
+    pub(super) is_as_of: bool,
+    /// Whether historical identifiers have the row that their FIGI has now.
+    pub(super) accepts_historical: bool,
     /// Whether all rows of an ambiguous identifier are kept.
     keeps_all: bool,
 }
@@ -23,6 +27,8 @@ impl Wanted {
         Ok(Self {
             policy: Policy::parse(&flags.prefer, vocabulary)?,
             include_unlisted_equities: flags.include_unlisted_equities,
+            is_as_of: flags.as_of.is_some(),
+            accepts_historical: flags.accept.is_some(),
             keeps_all: flags.many == Many::All,
         })
     }
@@ -43,7 +49,7 @@ impl Wanted {
     ) -> Vec<Question<'a>> {
         let mut last: Option<(Narrowing, Option<Filters>)> = None;
         let mut questions = Vec::with_capacity(asked.len());
-        for Asked { text, reading, narrowing } in asked {
+        for Asked { text, reading, narrowing, .. } in asked {
             let is_same = last.as_ref().is_some_and(|(of, _)| of == narrowing);
             if !is_same {
                 last = Some((*narrowing, self.filters(narrowing)));

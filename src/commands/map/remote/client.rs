@@ -113,6 +113,18 @@ impl Client {
         self.exchange(path, None)
     }
 
+    /// The body at a path that an earlier version of the server, or a proxy, may not have. It is
+    /// asked for once. A server that cannot be reached says so at the next request.
+    pub(super) fn find(&mut self, path: &str) -> Option<Vec<u8>> {
+        let start = Instant::now();
+        let answered = self.send(path, None).and_then(|mut response| {
+            let body = read(&mut response, self.bounds)?;
+            Ok((response.status() == 200).then_some(body))
+        });
+        self.patience.spend(start);
+        answered.ok().flatten()
+    }
+
     pub(super) fn post(&mut self, path: &str, json: &[u8]) -> anyhow::Result<Reply> {
         self.exchange(path, Some(json))
     }

@@ -20,16 +20,19 @@ mod tests;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Field, Property, Vocabulary};
+use figdex_index::{Coverage, Date, Field, Property, Vocabulary};
 use figdex_io::terminal;
 use parking_lot::Mutex;
 
 use self::client::{ANSWER_BYTES_MAX, Client, Reply};
 use self::patience::Bounds;
 use self::room::Room;
-use self::shapes::{AnswerOptions, Answers, ListRequest, RemoteRow, answers, bytes, values};
+use self::shapes::{
+    AnswerOptions, Answers, ListRequest, RemoteRow, answers, bytes, coverage, values,
+};
 use super::answerer::{Answer, Answerer, Asked};
 use crate::callers::limits::CANDIDATE_JOB_PRICE;
+use crate::config::as_of::AsOf;
 use crate::config::map::{Many, MapFlags, Url};
 
 /// The number of identifiers that count as one request of a window, without a key and with one. It
@@ -48,7 +51,13 @@ pub(super) struct Remote {
     prefer: Vec<String>,
     keeps_all: bool,
     include_unlisted_equities: bool,
+    /// The day as of which all identifiers are asked, if it is the same for all.
+    as_of: Option<Date>,
+    is_as_of: bool,
+    accepts_historical: bool,
     vocabulary: Vocabulary,
+    /// The days that the past of the server covers.
+    coverage: Option<Coverage>,
     /// Requests are sent one at a time, since all of them count in one window.
     session: Mutex<Session>,
 }
@@ -75,6 +84,7 @@ impl Remote {
             None => JOBS_COUNTED_AS_ONE,
         };
         let mut client = Client::new(address, key, flags.ca_file.as_deref(), Bounds::COMMAND)?;
+        let coverage = past_of(&mut client, flags)?;
         let mut known = Vec::new();
         for property in properties(flags) {
             let path = format!("/v3/mapping/values/{}", property.name());
@@ -88,7 +98,14 @@ impl Remote {
             prefer: flags.prefer.clone(),
             keeps_all: flags.many == Many::All,
             include_unlisted_equities: flags.include_unlisted_equities,
+            as_of: match flags.as_of {
+                Some(AsOf::Day(day)) => Some(day),
+                _ => None,
+            },
+            is_as_of: flags.as_of.is_some(),
+            accepts_historical: flags.accept.is_some(),
             vocabulary: Vocabulary::new(known),
+            coverage,
             session: Mutex::new(Session {
                 client,
                 room: Room::new(jobs_counted_as_one),
@@ -111,7 +128,17 @@ impl Remote {
             (false, true) => "/resolve?many=all",
             (false, false) => "/resolve",
         };
-        let wanted = AnswerOptions { prefer: &self.prefer, fields, keeps_all };
+        let wanted = AnswerOptions {
+            prefer: &self.prefer,
+            fields,
+            keeps_all,
+            accepts_historical: self.accepts_historical,
+            has_past: self.coverage.is_some(),
+            is_as_of: self.is_as_of,
+        };
+        // The columns of the past need the FIGI of each row.
+        let figi = self.coverage.is_some() && !fields.contains(&Field::Figi);
+        let sent: Vec<Field> = fields.iter().copied().chain(figi.then_some(Field::Figi)).collect();
         let mut all = Vec::with_capacity(asked.len());
         let mut kept = 0;
         while all.len() < asked.len() {
@@ -124,8 +151,9 @@ impl Remote {
                 jobs,
                 vocabulary: &self.vocabulary,
                 prefer: &self.prefer,
-                fields,
+                fields: &sent,
                 include_unlisted_equities: self.include_unlisted_equities,
+                as_of: self.as_of,
             };
             let (body, stated) = match client.post(path, &request.to_json())? {
                 Reply::Answer { body, stated } => (body, stated),
@@ -166,6 +194,23 @@ impl Remote {
     }
 }
 
+/// The days that the past of a server covers; `None` without a past.
+///
+/// # Errors
+/// When a flag asks for the past, and the server has none or does not answer.
+fn past_of(client: &mut Client, flags: &MapFlags) -> anyhow::Result<Option<Coverage>> {
+    const ABOUT: &str = "/about";
+    if flags.as_of.is_none() {
+        return Ok(client.find(ABOUT).and_then(|body| coverage(&body)));
+    }
+    let found = match client.get(ABOUT)? {
+        Reply::Answer { body, .. } => coverage(&body),
+        Reply::TooMany(_) | Reply::TooLong => None,
+    };
+    ensure!(found.is_some(), "the index of the server keeps no past, which --as-of asks for");
+    Ok(found)
+}
+
 /// The properties whose values the flags use. `optionType` is left out: its values are fixed.
 fn properties(flags: &MapFlags) -> Vec<Property> {
     let steps = flags.prefer.iter().filter_map(|step| step.split_once('='));
@@ -195,6 +240,10 @@ impl Answerer for Remote {
 
     fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
+    }
+
+    fn coverage(&self) -> Option<Coverage> {
+        self.coverage
     }
 
     fn generation(&self) -> Option<u64> {

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::fmt;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use figdex_index::{By, Field, Figi, IdType, NAME_CANDIDATES_MAX, Resolution, Status, Vocabulary};
+use figdex_index::{
+    Basis, By, Coverage, Date, Field, Figi, IdType, NAME_CANDIDATES_MAX, Resolution, Status,
+    Vocabulary,
+};
 use figdex_io::escaped;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
 use crate::callers::limits::REQUEST_ROWS_MAX;
-use crate::commands::map::answerer::{Answer, Asked, AskedAs};
+use crate::commands::map::answerer::{Answer, Asked, AskedAs, RowPast};
 use crate::wire::json::{Raw, elements, read_members, text};
 
 /// A request.
@@ -20,6 +23,8 @@ pub(super) struct ListRequest<'a> {
     pub(super) prefer: &'a [String],
     pub(super) fields: &'a [Field],
     pub(super) include_unlisted_equities: bool,
+    /// The day as of which all jobs are asked, if it is the same for all.
+    pub(super) as_of: Option<Date>,
 }
 
 impl ListRequest<'_> {
@@ -41,6 +46,9 @@ impl Serialize for ListRequest<'_> {
         if self.include_unlisted_equities {
             request.serialize_entry("includeUnlistedEquities", &true)?;
         }
+        if let Some(day) = self.as_of {
+            request.serialize_entry("asOf", &day)?;
+        }
         request.end()
     }
 }
@@ -49,24 +57,26 @@ struct SentJobs<'a>(&'a ListRequest<'a>);
 
 impl Serialize for SentJobs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(ListRequest { jobs, vocabulary, .. }) = self;
+        let Self(ListRequest { jobs, vocabulary, as_of, .. }) = self;
         let mut list = serializer.serialize_seq(Some(jobs.len()))?;
         for job in *jobs {
-            let is_bare = job.narrowing.iter().all(Option::is_none);
+            let day = job.day.filter(|day| Some(*day) != *as_of);
+            let is_bare = day.is_none() && job.narrowing.iter().all(Option::is_none);
             match job.reading {
                 AskedAs::Text if is_bare => list.serialize_element(&job.text)?,
-                _ => list.serialize_element(&SentJob(job, vocabulary))?,
+                _ => list.serialize_element(&SentJob(job, vocabulary, day))?,
             }
         }
         list.end()
     }
 }
 
-struct SentJob<'a>(&'a Asked<'a>, &'a Vocabulary);
+/// A job, and the day as of which it is asked if the request does not say so.
+struct SentJob<'a>(&'a Asked<'a>, &'a Vocabulary, Option<Date>);
 
 impl Serialize for SentJob<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(asked, vocabulary) = self;
+        let Self(asked, vocabulary, day) = self;
         let mut job = serializer.serialize_map(None)?;
         match asked.reading {
             AskedAs::Text => job.serialize_entry("text", &asked.text)?,
@@ -81,6 +91,9 @@ impl Serialize for SentJob<'_> {
         }
         for known in asked.narrowing.iter().flatten() {
             job.serialize_entry(known.property().name(), vocabulary.text(*known))?;
+        }
+        if let Some(day) = day {
+            job.serialize_entry("asOf", day)?;
         }
         job.end()
     }
@@ -114,6 +127,57 @@ struct Item<'a> {
     data: Option<Raw<'a>>,
     #[serde(borrow)]
     candidates: Option<Raw<'a>>,
+    /// The row that had the identifier, or an array of them.
+    #[serde(borrow)]
+    former: Option<Raw<'a>>,
+    coverage: Option<StatedCoverage>,
+}
+
+/// The members of a result, or of a row, that say what the past knows of a row. A server without a
+/// past does not send them.
+#[derive(Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PastMembers<'a> {
+    /// The row that the FIGI has now.
+    #[serde(borrow)]
+    today: Option<Raw<'a>>,
+    valid_from: Option<Date>,
+    valid_to: Option<Date>,
+    #[serde(borrow)]
+    basis: Option<Cow<'a, str>>,
+}
+
+impl<'a> PastMembers<'a> {
+    /// The members of an object, which has others too.
+    fn of(object: Raw<'a>) -> anyhow::Result<Self> {
+        Ok(serde_json::from_str(object.get())?)
+    }
+
+    /// The past of a row: its own members, or else those of its result.
+    fn of_row(&self, row: Raw<'_>) -> anyhow::Result<RowPast> {
+        let own = PastMembers::of(row)?;
+        let members = if own.valid_from.is_some() { &own } else { self };
+        let PastMembers { today, valid_from, valid_to, basis } = members;
+        let all = [Basis::Observed, Basis::Assumed];
+        let basis =
+            basis.as_deref().and_then(|name| all.into_iter().find(|one| one.name() == name));
+        let (valid_from, valid_to) = (*valid_from, *valid_to);
+        let today = today.map(figi).transpose()?;
+        Ok(RowPast { figi: figi(row)?, today, valid_from, valid_to, basis })
+    }
+}
+
+/// The days that a past covers.
+#[derive(Clone, Copy, serde::Deserialize)]
+struct StatedCoverage {
+    since: Date,
+    until: Date,
+}
+
+impl From<StatedCoverage> for Coverage {
+    fn from(StatedCoverage { since, until }: StatedCoverage) -> Self {
+        Self { since, until }
+    }
 }
 
 const WHAT: &str = "the answer of the server does not have the shape of POST /resolve";
@@ -124,6 +188,11 @@ pub(super) struct AnswerOptions<'a> {
     pub(super) prefer: &'a [String],
     pub(super) fields: &'a [Field],
     pub(super) keeps_all: bool,
+    pub(super) accepts_historical: bool,
+    /// Whether the server has a past. Then all rows have their FIGI.
+    pub(super) has_past: bool,
+    /// Whether rows are asked for as of a day.
+    pub(super) is_as_of: bool,
 }
 
 /// The answers to the first identifiers of a request.
@@ -163,18 +232,23 @@ pub(super) fn answers(
             );
             break;
         }
-        answers.push(answer(item, wanted, &mut rows_left).context(WHAT)?);
+        let members = match wanted.has_past {
+            true => PastMembers::of(result).context(WHAT)?,
+            false => PastMembers::default(),
+        };
+        answers.push(answer(item, &members, wanted, &mut rows_left).context(WHAT)?);
     }
     Ok(Answers { generation, answers })
 }
 
 fn answer(
     item: Item<'_>,
+    members: &PastMembers<'_>,
     wanted: AnswerOptions<'_>,
     rows_left: &mut usize,
 ) -> anyhow::Result<Answer<RemoteRow>> {
     let Item { status, id_type, id_types, by, matches, error, correction, reason, .. } = item;
-    let Item { data, candidates, .. } = item;
+    let Item { data, candidates, former, coverage, .. } = item;
     let status = match &*status {
         "resolved" => Status::Resolved(match by.as_deref() {
             Some("only") => By::Only,
@@ -187,8 +261,13 @@ fn answer(
         "ambiguous" => Status::Ambiguous(matches.context("`matches` is missing")?),
         "unknown" => Status::Unknown,
         "invalid" => Status::Invalid(error.context("`error` is missing")?),
+        "historical" => Status::Historical,
+        "gone" => Status::Gone,
+        "uncertain" => Status::Uncertain,
+        "outOfCoverage" => Status::OutOfCoverage(coverage.context("`coverage` is missing")?.into()),
         other => bail!("the status {other:?} is unknown"),
     };
+    let is_accepted = status == Status::Historical && wanted.accepts_historical;
     let rows = match status {
         Status::Resolved(_) => {
             let rows = data.and_then(|data| elements(data, 1)).unwrap_or_default();
@@ -205,7 +284,29 @@ fn answer(
             *rows_left -= count;
             rows
         }
+        Status::Uncertain if wanted.keeps_all => {
+            let rows = data.map_or(Some(Vec::new()), |data| elements(data, *rows_left));
+            let rows = rows.context("`data` is not an array, or it is too long")?;
+            *rows_left -= rows.len();
+            rows
+        }
+        Status::Historical if is_accepted => {
+            vec![members.today.context("`today` is missing")?]
+        }
         _ => Vec::new(),
+    };
+    let were = match former {
+        _ if wanted.is_as_of => rows.clone(),
+        // One row, or several of an ambiguous identifier.
+        Some(former) if former.get().starts_with('[') => {
+            elements(former, REQUEST_ROWS_MAX).context("`former` has too many rows")?
+        }
+        Some(former) => vec![former],
+        None => Vec::new(),
+    };
+    let past = match wanted.has_past {
+        true => were.into_iter().map(|row| members.of_row(row)).collect::<anyhow::Result<_>>()?,
+        false => Vec::new(),
     };
     let rows = rows.into_iter().map(|row| RemoteRow::read(row, wanted.fields));
     let rows = rows.collect::<anyhow::Result<_>>()?;
@@ -223,25 +324,27 @@ fn answer(
     // Only a text that is written like a name has a reason (contract 17.14).
     let is_name_like = reason.is_some();
     let resolution = Resolution::new(status, id_types, Vec::new());
-    let resolution = Resolution { correction, is_name_like, ..resolution };
+    let is_former = former.is_some() && !wanted.is_as_of;
+    let for_reason = past.iter().filter(|_| is_former).filter_map(RowPast::for_reason).collect();
+    let resolution = Resolution { correction, is_name_like, past: for_reason, ..resolution };
     let candidates = candidates.map_or(Some(Vec::new()), |raw| elements(raw, NAME_CANDIDATES_MAX));
     let candidates = candidates.with_context(|| {
         format!("`candidates` is not an array of at most {NAME_CANDIDATES_MAX} rows")
     })?;
-    let candidates = candidates.into_iter().map(figi).collect::<anyhow::Result<_>>()?;
-    Ok(Answer { candidates, ..Answer::new(resolution, rows) })
+    let candidates = candidates.into_iter().map(|row| Ok(figi(row)?.to_string()));
+    let candidates = candidates.collect::<anyhow::Result<_>>()?;
+    Ok(Answer { candidates, past, is_former, is_accepted, ..Answer::new(resolution, rows) })
 }
 
 /// The FIGI of a row.
-fn figi(row: Raw<'_>) -> anyhow::Result<String> {
+fn figi(row: Raw<'_>) -> anyhow::Result<Figi> {
     #[derive(serde::Deserialize)]
-    struct Candidate<'a> {
+    struct RowFigi<'a> {
         #[serde(borrow)]
         figi: Cow<'a, str>,
     }
-    let Candidate { figi } = serde_json::from_str(row.get())?;
-    let figi = Figi::parse(&figi).map_err(|error| anyhow!("a candidate has no FIGI: {error}"))?;
-    Ok(figi.to_string())
+    let RowFigi { figi } = serde_json::from_str(row.get())?;
+    Figi::parse(&figi).map_err(|error| anyhow!("a row has no FIGI: {error}"))
 }
 
 /// A row of an answer: the requested fields, escaped as inside a JSON string, one after another.
@@ -310,7 +413,19 @@ pub(super) fn bytes(answer: &Answer<RemoteRow>) -> usize {
         _ => 0,
     };
     let rows = answer.rows.iter().map(|RemoteRow(texts)| texts.len() + BESIDES_TEXT);
-    reason + correction.as_ref().map_or(0, String::len) + rows.sum::<usize>()
+    let past = answer.past.len() * size_of::<RowPast>();
+    reason + correction.as_ref().map_or(0, String::len) + rows.sum::<usize>() + past
+}
+
+/// The days that the past of a server covers, as `GET /about` states them (contract 16.14); `None`
+/// without a past.
+pub(super) fn coverage(body: &[u8]) -> Option<Coverage> {
+    #[derive(serde::Deserialize)]
+    struct About {
+        coverage: StatedCoverage,
+    }
+    let About { coverage } = serde_json::from_slice(body).ok()?;
+    Some(coverage.into())
 }
 
 /// The values of a property (contract 7).

@@ -4,6 +4,7 @@ mod advice;
 mod columns;
 mod containers;
 mod files;
+mod history;
 mod names;
 mod resolve;
 mod rows;

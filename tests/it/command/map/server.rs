@@ -36,6 +36,10 @@ impl Server {
             for stream in listener.incoming() {
                 let stream = BufReader::new(stream.unwrap());
                 serve(stream, |request| {
+                    // As a server without a past, or of an earlier version.
+                    if request.head.starts_with("get /about ") {
+                        return reply("404 Not Found", "", "");
+                    }
                     let mut kept = kept.lock();
                     let answer = answer(kept.len(), &request);
                     kept.push(request);
