@@ -11,9 +11,7 @@ use crate::generation::manifest::{FileEntry, PastEntry};
 use crate::generation::names::FileName;
 use crate::generation::past::ahead::Ahead;
 use crate::generation::past::column::PastColumn;
-use crate::generation::past::log::{
-    LogSummary, LogWriter, ObservedDays, PastLog, pair_of,
-};
+use crate::generation::past::log::{LogSummary, LogWriter, ObservedDays, PastLog, pair_of};
 use crate::generation::past::lookup::LookupWriter;
 use crate::generation::past::observe::Observation;
 use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
