@@ -243,6 +243,10 @@ pub struct HistoryFlags {
     /// generation, if there is one, may not have a past
     #[arg(long = "history-from", value_name = "FILE", requires = "is_kept")]
     pub from: Option<PathBuf>,
+    /// File of retired identifiers (CSV): which instrument had an identifier, and on which
+    /// days. Give the files to each build
+    #[arg(long, value_name = "FILE", requires = "is_kept")]
+    pub retired: Vec<PathBuf>,
     /// Drop the past of the published generation. Without this flag or --history, a
     /// build after a generation with a past fails
     #[arg(long = "without-history", conflicts_with = "is_kept")]

@@ -399,6 +399,7 @@ impl Writing {
             until: day,
             days: summary.days.count(),
             versions: summary.versions,
+            stated: self.report.stated,
             files,
         };
         Ok((entry, self.report))

@@ -158,6 +158,9 @@ pub struct PastEntry {
     pub days: u64,
     /// The number of versions that have ended.
     pub versions: u64,
+    /// The number of retired identifiers that the operator's files state of instruments.
+    #[serde(default)]
+    pub stated: u64,
     /// Every file of the folder, in ascending order of their names.
     pub files: Vec<FileEntry>,
 }

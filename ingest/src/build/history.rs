@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{Date, Error as IndexError, PastOptions, PublishedPast, exported_past};
 
+use super::retired::RetiredRows;
 use crate::error::{Error, Result};
 
 /// The default of [`History::mend_days`].
@@ -37,14 +38,15 @@ impl History {
         }
     }
 
-    /// The options for the index; `None` when no past is kept.
-    pub(super) fn options(&self) -> Option<PastOptions> {
+    /// The options for the index, with what the files of retired identifiers state; `None` when no
+    /// past is kept.
+    pub(super) fn options(&self, retired: &RetiredRows) -> Option<PastOptions> {
         match self {
             Self::Kept { mend_days, has_derivatives, from } => Some(PastOptions {
                 mend_days: *mend_days,
                 has_derivatives: *has_derivatives,
                 from: from.clone(),
-                stated: Vec::new(),
+                stated: retired.rows.clone(),
             }),
             Self::None | Self::Dropped => None,
         }

@@ -18,6 +18,7 @@ mod names;
 mod progress;
 mod reading;
 mod rejects;
+mod retired;
 mod space;
 mod usual;
 pub(crate) mod value_lists;
@@ -44,6 +45,7 @@ use self::progress::Clock;
 pub use self::progress::Progress;
 use self::reading::ReadInputs;
 use self::rejects::Rejects;
+use self::retired::RetiredRows;
 use self::usual::unusual;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -99,6 +101,8 @@ pub struct Build {
     pub changes_kept: Option<Duration>,
     /// What becomes of the past of the instruments.
     pub history: History,
+    /// Files of retired identifiers, for a past that is kept.
+    pub retired: Vec<Input>,
     /// Whether to fail before reading anything if the disk seems too small.
     pub checks_space: bool,
 }
@@ -151,6 +155,7 @@ impl Build {
             date: None,
             changes_kept: None,
             history: History::None,
+            retired: Vec::new(),
             checks_space: true,
         }
     }
@@ -181,7 +186,8 @@ impl Build {
     /// example because it also reads the file.
     fn outputs(&self) -> Result<(Output, Option<Output>)> {
         let mut files = Files::new(is_index);
-        for input in self.inputs.iter().chain(&self.enrich).chain(&self.names) {
+        for input in self.inputs.iter().chain(&self.enrich).chain(&self.names).chain(&self.retired)
+        {
             match input {
                 Input::File(path) => files.read("the input", path),
                 Input::Stdin => files.read_standard_input(),
@@ -229,6 +235,7 @@ impl Build {
             Some(table) => Exchanges::read(table)?,
             None => Exchanges::default(),
         };
+        let retired = RetiredRows::read(&self.retired)?;
         self.check_inputs()?;
         let lock = BuildLock::acquire(&self.index)?;
         ending.lock_is_held();
@@ -249,7 +256,7 @@ impl Build {
         builder.name_exchanges(exchanges.names().clone());
         builder.set_countries(exchanges.countries().clone());
         report.lacking_in_exchanges = exchanges.lacking().to_vec();
-        if let Some(options) = self.history.options() {
+        if let Some(options) = self.history.options(&retired) {
             builder.keep_past(options);
         }
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
@@ -360,6 +367,9 @@ impl Build {
         let past = built.past().zip(built.manifest().past.as_ref());
         let past = past.map(|(report, entry)| KeptPast::new(report, entry));
         report.warnings.extend(past.iter().flat_map(KeptPast::warnings));
+        if let Some(report_of_past) = built.past() {
+            report.warnings.extend(retired.warnings(report_of_past, &self.index));
+        }
         let changes = match self.changes_kept {
             Some(kept) => changes::write(&built, &self.index, kept, &mut report.warnings)?,
             None => None,

@@ -7,8 +7,12 @@
 //! there is only reported.
 
 use std::io::Read as _;
+use std::path::Path;
 
-use figdex_index::{Date, Figi, IdType, IdValue, Retired, RetiredKind, RetiredOf};
+use figdex_index::{
+    Date, Figi, IdType, IdValue, Manifest, PastReport, Retired, RetiredKind, RetiredOf,
+};
+use figdex_io::grouped;
 
 use crate::error::{Error, Result};
 use crate::source::Input;
@@ -47,6 +51,38 @@ impl RetiredRows {
         Ok(all)
     }
 
+    /// Warnings of rows whose instrument is not there, of rows that contradict what was observed, and
+    /// of a published generation in which something was stated, while nothing is now.
+    pub(super) fn warnings(&self, past: &PastReport, index: &Path) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(first) = past.not_stated.first() {
+            let (file, line) = &self.places[*first];
+            warnings.push(format!(
+                "{} of {} rows of retired identifiers name an instrument that is not there; the \
+                 first is line {line} of {file}",
+                grouped(past.not_stated.len() as u64),
+                grouped(self.rows.len() as u64),
+            ));
+        }
+        if past.contradicted > 0 {
+            warnings.push(format!(
+                "of {} instruments, something else was observed than is stated (--retired): answers \
+                 have both",
+                grouped(past.contradicted)
+            ));
+        }
+        let stated = Manifest::published(index).ok().and_then(|published| published.past);
+        let stated = stated.map_or(0, |past| past.stated);
+        if stated > 0 && self.rows.is_empty() {
+            warnings.push(format!(
+                "the published generation has {} stated identifiers, and this build has none: give \
+                 the files to each build (--retired)",
+                grouped(stated)
+            ));
+        }
+        warnings
+    }
+
     fn add(&mut self, input: &Input) -> Result<()> {
         let name = input.name();
         let invalid = |line: Option<u64>, what: String| Error::input(&name, line, what);
@@ -55,7 +91,8 @@ impl RetiredRows {
         read.map_err(|error| Error::open(&name, error))?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
             let most = FILE_BYTES_MAX >> 20;
-            let what = format!("a file of retired identifiers has at most {most} MiB: is it a dump?");
+            let what =
+                format!("a file of retired identifiers has at most {most} MiB: is it a dump?");
             return Err(invalid(None, what));
         }
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
@@ -70,8 +107,7 @@ impl RetiredRows {
                 format!("{unknown:?} is not a column; the columns are {}", COLUMNS.join(", "));
             return Err(invalid(Some(1), what));
         }
-        let places =
-            COLUMNS.map(|column| header.iter().position(|name| name.trim() == column));
+        let places = COLUMNS.map(|column| header.iter().position(|name| name.trim() == column));
         for column in ["idType", "idValue", "kind"] {
             if !header.iter().any(|name| name.trim() == column) {
                 return Err(invalid(Some(1), format!("the header has no column {column}")));
@@ -80,9 +116,8 @@ impl RetiredRows {
         for record in table.records() {
             let record = record.map_err(of_csv)?;
             let line = record.position().map(csv::Position::line);
-            let cells = places.map(|place| {
-                place.and_then(|place| record.get(place)).map_or("", str::trim)
-            });
+            let cells =
+                places.map(|place| place.and_then(|place| record.get(place)).map_or("", str::trim));
             let row = row(cells).map_err(|what| invalid(line, what))?;
             self.rows.push(row);
             self.places.push((name.clone(), line.unwrap_or_default()));
@@ -141,7 +176,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<RetiredRows> {
-        RetiredRows::read(&[Input::Memory("retired.csv".into(), text.as_bytes().into())])
+        RetiredRows::read(&[Input::Memory("retired.csv", text.as_bytes().into())])
     }
 
     #[test]
@@ -178,7 +213,11 @@ mod tests {
             let error = read(&format!("{header}\n{row}\n")).err().unwrap().to_string();
             assert!(error.contains(part) && error.contains("retired.csv"), "{row}: {error}");
         }
-        assert!(read("figi,idType,idValue\n").err().unwrap().to_string().contains("no column kind"));
-        assert!(read("figi,id,kind\n").err().unwrap().to_string().contains("\"id\" is not a column"));
+        assert!(
+            read("figi,idType,idValue\n").err().unwrap().to_string().contains("no column kind")
+        );
+        assert!(
+            read("figi,id,kind\n").err().unwrap().to_string().contains("\"id\" is not a column")
+        );
     }
 }

@@ -27,6 +27,8 @@ pub struct KeptPast {
     pub replaced: u64,
     /// Instruments that were soon as before again, after they had gone or had another value.
     pub mended: u64,
+    /// Retired identifiers that files state of instruments (`--retired`).
+    pub stated: u64,
     /// The columns that are much less filled than the day before, and so changed nothing.
     pub unfilled: Vec<&'static str>,
 }
@@ -43,6 +45,7 @@ impl KeptPast {
             expired: report.expired,
             replaced: report.replaced,
             mended: report.mended,
+            stated: report.stated,
             unfilled: report.unfilled.clone(),
         }
     }
@@ -76,6 +79,10 @@ impl fmt::Display for KeptPast {
         write!(
             f,
             "  {came} came, {gone} gone, {expired} expired, {replaced} replaced, {mended} mended"
-        )
+        )?;
+        match self.stated {
+            0 => Ok(()),
+            stated => write!(f, "\n  {} stated", grouped(stated)),
+        }
     }
 }

@@ -56,6 +56,7 @@ fn named(flags: &BuildFlags, index: &Path) -> Build {
         report: flags.report.clone(),
         expect: flags.expect.clone(),
         history: flags.history.chosen(),
+        retired: flags.history.retired.iter().cloned().map(Input::File).collect(),
         also_read: read.into_iter().flatten().cloned().collect(),
         ..Build::new(Vec::new(), index)
     }
@@ -163,6 +164,7 @@ fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
         date: flags.date,
         changes_kept: flags.keep_changes,
         history: flags.history.chosen(),
+        retired: flags.history.retired.into_iter().map(Input::File).collect(),
         checks_space: !flags.skip_space_check,
     })
 }
