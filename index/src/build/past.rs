@@ -300,7 +300,7 @@ impl Writing {
             self.report.stated += stated.len() as u64;
             let versions = Versions { stated: stated.clone(), ..versions };
             observed.stated = stated;
-            self.report.contradicted += u64::from(observed.is_contradicted());
+            self.report.contradicted += u64::from(observed.is_contradicted(self.observation.day));
             if let Some(path) = refused.filter(|_| observed != versions) {
                 return Err(Error::PastDiffers { path: path.to_owned(), figi });
             }

@@ -1,10 +1,12 @@
 //! The past that builds keep: random sequences of builds and rollbacks against the past by brute
 //! force, named cases, and the exactness of the files.
 
+mod questions;
 #[path = "../../src/generation/past/tests/reference.rs"]
 mod reference;
 #[path = "../../src/generation/past/tests/sequence.rs"]
 mod sequence;
+mod stated;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -137,6 +139,10 @@ fn check_builds(seed: u64, index: &Path) {
             assert_eq!(report, expected, "seed {seed}, {}", nights[nights.len() - 1].day);
         }
         check_summary(index, &nights, seed);
+        let figis: Vec<Figi> = sequence.figis().collect();
+        for key in [("ticker", "A"), ("ID_ISIN", "US0378331005")] {
+            questions::check(&catalogue, &nights, &figis, key, &format!("seed {seed}"));
+        }
     }
 }
 

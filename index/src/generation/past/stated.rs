@@ -77,18 +77,21 @@ pub enum RetiredOf {
 
 impl Versions {
     /// Whether a row was observed with a stated identifier on a day on which it is stated not to have
-    /// had it, or without one that it is stated to have had.
-    pub(crate) fn is_contradicted(&self) -> bool {
+    /// had it, or without one that it is stated to have had. `until` is the last day of the past.
+    pub(crate) fn is_contradicted(&self, until: Date) -> bool {
         let closed = self.closed.iter().filter(|version| version.end != VersionEnd::Revised);
         let closed = closed.map(|version| (&version.image, version.first, version.last));
-        let open = self.open.iter().map(|open| (&open.image, open.first, open.first));
+        let open = self.open.iter().map(|open| (&open.image, open.first, until));
         closed.chain(open).any(|(image, first, last)| {
             self.stated.iter().any(|retired| {
                 let has = image.keys().any(|key| key == retired.id_value);
                 let of_same = || self.stated.iter().filter(|it| it.id_value == retired.id_value);
                 match has {
                     true => [first, last].iter().any(|day| !of_same().any(|it| it.holds(*day))),
-                    false => retired.holds(first) && retired.holds(last),
+                    false => {
+                        retired.from.is_none_or(|from| from <= last)
+                            && retired.to.is_none_or(|to| first <= to)
+                    }
                 }
             })
         })

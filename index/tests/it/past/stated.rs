@@ -1,0 +1,146 @@
+//! Retired identifiers that operators state, over an index with a few days.
+
+use std::path::Path;
+
+use figdex_index::{
+    Basis, BuildOptions, Builder, Catalogue, Date, Figi, IdType, Instrument, Meter, PastOptions,
+    PastReport, Policy, Question, Resolution, Retired, RetiredKind, RetiredOf, Status,
+};
+
+use super::questions::BOUNDS;
+use super::sequence::{day, figi};
+use crate::support::options;
+
+fn build(
+    index: &Path,
+    number: i64,
+    rows: &[(u32, &str)],
+    stated: Vec<(RetiredOf, Retired)>,
+) -> PastReport {
+    let options = BuildOptions { date: day(number), ..options() };
+    let mut builder = Builder::create(index, options).unwrap();
+    builder.keep_past(PastOptions { stated, ..PastOptions::default() });
+    for (number, ticker) in rows {
+        let ticker = Some((*ticker).to_owned());
+        builder.add(Instrument { ticker, ..Instrument::new(figi(*number)) }).unwrap();
+    }
+    let built = builder.finish(Vec::new()).unwrap();
+    let report = built.past().unwrap().clone();
+    built.publish().unwrap();
+    report
+}
+
+fn retired(
+    number: u32,
+    ticker: &str,
+    from: Option<i64>,
+    to: Option<i64>,
+    kind: RetiredKind,
+) -> (RetiredOf, Retired) {
+    let id_value = IdType::Ticker.admit(ticker).unwrap().into_owned();
+    let successor = (kind == RetiredKind::Merger).then(|| figi(7));
+    let [from, to] = [from, to].map(|number| number.map(day));
+    (RetiredOf::Figi(figi(number)), Retired { id_value, from, to, kind, successor })
+}
+
+fn on(index: &Path, ticker: &str, day: Date) -> Resolution {
+    let question = Question::given(IdType::Ticker, ticker, None);
+    let catalogue = Catalogue::open(index).unwrap();
+    let questions = [(question, day)];
+    let meter = Meter::unlimited();
+    catalogue.resolve_as_of(&questions, &Policy::default(), BOUNDS, &meter).unwrap().remove(0)
+}
+
+fn former(index: &Path, ticker: &str) -> Resolution {
+    let questions = [Question::given(IdType::Ticker, ticker, None)];
+    let (policy, meter) = (Policy::default(), Meter::unlimited());
+    let catalogue = Catalogue::open(index).unwrap();
+    let mut resolved = catalogue.resolve(&questions, &policy, BOUNDS, &meter).unwrap();
+    catalogue.add_former(&questions, &mut resolved, &policy, BOUNDS, &meter).unwrap();
+    resolved.remove(0)
+}
+
+fn meant(resolution: &Resolution) -> Option<Figi> {
+    matches!(resolution.status, Status::Resolved(_)).then(|| resolution.past[0].figi())
+}
+
+/// A stated end lies within the days that were not observed, and is exact.
+#[test]
+fn a_stated_end_decides_between_two_observations() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    build(index, 0, &[(1, "FB"), (2, "X")], Vec::new());
+    let stated = || vec![retired(1, "FB", None, Some(4), RetiredKind::Rename)];
+    build(index, 10, &[(1, "META"), (2, "X")], stated());
+    assert_eq!(meant(&on(index, "FB", day(4))), Some(figi(1)));
+    assert_eq!(on(index, "FB", day(4)).past[0].basis, Basis::Stated);
+    assert_eq!(on(index, "FB", day(5)).status, Status::Unknown);
+    // Nothing is stated of the new ticker.
+    assert_eq!(on(index, "META", day(5)).status, Status::Uncertain);
+    let was = former(index, "FB");
+    assert_eq!((was.status, was.past[0].valid_to), (Status::Historical, Some(day(4))));
+    // Without the file the end is not known.
+    build(index, 10, &[(1, "META"), (2, "X")], Vec::new());
+    assert_eq!(on(index, "FB", day(4)).status, Status::Uncertain);
+    assert_eq!(former(index, "FB").past[0].valid_to, Some(day(0)));
+}
+
+/// What is stated answers for days that the past does not cover, and for instruments without a row.
+#[test]
+fn what_is_stated_answers_beyond_the_past() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    let stated = vec![
+        retired(1, "OLD", Some(-900), Some(-100), RetiredKind::Rename),
+        retired(5, "TWX", None, Some(-50), RetiredKind::Delisting),
+        retired(2, "MRG", None, Some(-20), RetiredKind::Merger),
+        retired(6, "NONE", None, None, RetiredKind::Rename),
+    ];
+    let report = build(index, 0, &[(1, "NEW"), (2, "X")], stated);
+    assert_eq!((report.stated, report.not_stated), (3, vec![3]));
+    assert_eq!(meant(&on(index, "OLD", day(-100))), Some(figi(1)));
+    let days = (Some(day(-900)), Some(day(-100)));
+    let row = &on(index, "OLD", day(-500)).past[0];
+    assert_eq!((row.valid_from, row.valid_to), days);
+    for out in [-901, -99] {
+        let status = on(index, "OLD", day(out)).status;
+        assert!(matches!(status, Status::OutOfCoverage(_)), "{status:?}");
+    }
+    assert!(matches!(on(index, "NEW", day(-500)).status, Status::OutOfCoverage(_)));
+    let gone = former(index, "TWX");
+    assert_eq!((gone.status, gone.past[0].figi()), (Status::Gone, figi(5)));
+    assert_eq!(gone.past[0].row.ticker.as_deref(), Some("TWX"));
+    let merged = former(index, "MRG");
+    assert_eq!(merged.past[0].successor, Some(figi(7)));
+    assert_eq!(former(index, "NONE").status, Status::Unknown);
+}
+
+/// Where both disagree on days that were observed, both are shown, and the report counts it.
+#[test]
+fn contradictions_are_shown_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    build(index, 0, &[(1, "FB"), (2, "X")], Vec::new());
+    build(index, 1, &[(1, "FB"), (2, "X")], Vec::new());
+    let stated = vec![
+        retired(1, "FB", None, Some(0), RetiredKind::Rename),
+        retired(2, "FB", Some(1), Some(1), RetiredKind::Recycled),
+    ];
+    let report = build(index, 2, &[(1, "META"), (2, "X")], stated);
+    assert_eq!(report.contradicted, 2);
+    let both = on(index, "FB", day(1));
+    assert_eq!(both.status, Status::Ambiguous(2));
+    let bases: Vec<_> = both.past.iter().map(|row| (row.figi(), row.basis)).collect();
+    assert_eq!(bases, [(figi(1), Basis::Observed), (figi(2), Basis::Stated)]);
+}
+
+/// An identifier of today names its instruments.
+#[test]
+fn instruments_are_named_by_an_identifier() {
+    let folder = tempfile::tempdir().unwrap();
+    let id_value = IdType::Ticker.admit("META").unwrap().into_owned();
+    let (_, row) = retired(1, "FB", None, Some(-1), RetiredKind::Rename);
+    let stated = vec![(RetiredOf::Identifier(id_value), row)];
+    build(folder.path(), 0, &[(1, "META"), (2, "X"), (3, "META")], stated);
+    assert_eq!(former(folder.path(), "FB").status, Status::Ambiguous(2));
+}
