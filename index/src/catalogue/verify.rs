@@ -42,12 +42,18 @@ impl Catalogue {
     /// Checks more than opening does: that FIGIs ascend, that each identifier finds its instrument,
     /// that there are no other identifiers, and that bitmaps, numbers, ranks and fast fields agree
     /// with the fields of each instrument. For an identifier of many instruments, only the number
-    /// of DocIds is checked. Words and beginnings are not compared with the instruments.
+    /// of DocIds is checked. Words and beginnings are not compared with the instruments. Of the past,
+    /// the lookup file must follow from the log and the instruments.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction that is found.
     pub fn verify(&self) -> Result<()> {
         self.generation.verify()?;
+        if let Some(past) = &self.generation.past {
+            past.verify_lookup(&self.generation.path, |figi| {
+                self.find(figi).map(|hit| self.instrument(hit)).transpose()
+            })?;
+        }
         let securities = Securities::of(self.vocabulary().countries().clone(), |each| {
             self.instruments(|instrument| {
                 each(instrument.figi, &Facts::of(instrument));

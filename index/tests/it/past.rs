@@ -8,7 +8,7 @@ mod reference;
 mod sequence;
 mod stated;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,11 @@ use figdex_index::{
     Property, Version, VersionEnd, Versions, check_digit, rollback,
 };
 
-use self::reference::{Night, Seen, covered, instrument, seen, written};
-use self::sequence::{Sequence, Step, day, figi, row};
+use figdex_io::hex;
+use sha2::{Digest as _, Sha256};
+
+use self::reference::{Night, Row, Seen, instrument, rows_of, seen, written};
+use self::sequence::{COLUMNS, Sequence, Step, day, figi};
 use crate::support::options;
 
 /// Publishes a night. `noise` changes what is not part of the past.
@@ -146,6 +149,24 @@ fn check_builds(seed: u64, index: &Path) {
     }
 }
 
+/// The first day of each pair of market sector and exchange code that a row had.
+fn covered(nights: &[Night]) -> BTreeMap<String, Date> {
+    let mut covered: BTreeMap<String, Date> = BTreeMap::new();
+    let figis: BTreeSet<_> = nights.iter().flat_map(|night| night.rows.keys()).collect();
+    for figi in figis {
+        for (night, row) in nights.iter().zip(rows_of(nights, *figi)) {
+            let Some(row) = row else { continue };
+            let [sector, code] = ["marketSector", "exchCode"].map(|name| match row.get(name) {
+                Some(value) => value.iter().next().cloned().unwrap_or_default(),
+                None => String::new(),
+            });
+            let first = covered.entry(format!("{sector}\t{code}")).or_insert(night.day);
+            *first = night.day.min(*first);
+        }
+    }
+    covered
+}
+
 /// Compares the description of a log with its nights.
 fn check_summary(index: &Path, nights: &[Night], seed: u64) {
     let log = PastLog::open(&folder(index).join("versions.log")).unwrap();
@@ -155,6 +176,18 @@ fn check_summary(index: &Path, nights: &[Night], seed: u64) {
     assert_eq!(summary.days.count(), nights.len() as u64);
     assert_eq!(summary.has_derivatives, nights.iter().any(|night| night.has_derivatives));
     assert_eq!(summary.covered, covered(nights), "seed {seed}");
+}
+
+/// A row with these values, as text: `ticker=A ID_ISIN=US0378331005;US4592001014`.
+fn row(text: &str) -> Row {
+    let mut row = Row::new();
+    for column in text.split_whitespace() {
+        let (name, value) = column.split_once('=').expect("a column");
+        let name = COLUMNS.iter().find(|column| column.0 == name).expect("a known column").0;
+        let values = value.split(';').map(|value| value.replace('_', " "));
+        row.insert(name, values.collect());
+    }
+    row
 }
 
 /// A night of rows, each as `number: column=value …`.
@@ -437,4 +470,44 @@ fn a_rollback_rolls_the_past_back() {
     assert_eq!(before, seen(&nights[..2], figi(0)));
     build(index.path(), &nights[2]);
     assert!(fs::read(folder(index.path()).join("versions.log")).unwrap() == log);
+}
+
+/// Writes the length and checksum of a changed file of the past into the manifest.
+fn seal(path: &Path) {
+    let past = path.parent().unwrap();
+    let manifest = past.with_file_name("manifest.toml");
+    let mut parsed: Manifest = toml::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
+    for file in &mut parsed.past.as_mut().unwrap().files {
+        let bytes = fs::read(file.path(past).unwrap()).unwrap();
+        (file.bytes, file.sha256) = (bytes.len() as u64, hex(&Sha256::digest(bytes)));
+    }
+    let text = toml::to_string(&parsed).unwrap();
+    let checksum = format!("{}  manifest.toml\n", hex(&Sha256::digest(&text)));
+    fs::write(&manifest, text).unwrap();
+    fs::write(past.with_file_name("manifest.toml.sha256"), checksum).unwrap();
+}
+
+/// A changed byte in any file of the past is refused at opening, and when the manifest has the
+/// checksum of the changed file, at opening or by `verify`.
+#[test]
+fn a_changed_byte() {
+    let index = built(&chain(2_000_200, 5));
+    let mut sequence = Sequence::new(0);
+    for name in ["before.log", "lookup.keys", "versions.log"] {
+        let path = folder(index.path()).join(name);
+        let whole = fs::read(&path).unwrap();
+        for _ in 0..40 {
+            let mut wrong = whole.clone();
+            let place = sequence.below(wrong.len());
+            wrong[place] ^= 1 << sequence.below(8);
+            fs::write(&path, &wrong).unwrap();
+            assert!(Catalogue::open(index.path()).is_err(), "{name}, {place}");
+            seal(&path);
+            let verified = Catalogue::open(index.path()).and_then(|catalogue| catalogue.verify());
+            assert!(matches!(verified, Err(Error::Damaged { .. })), "{name}, {place}");
+            fs::write(&path, &whole).unwrap();
+            seal(&path);
+        }
+        Catalogue::open(index.path()).unwrap().verify().unwrap();
+    }
 }

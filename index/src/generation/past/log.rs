@@ -142,23 +142,7 @@ impl LogWriter {
             let start = block.len();
             block.extend_from_slice(&[0; 4]);
             block.extend_from_slice(&versions.figi.to_u64().to_le_bytes());
-            put_number(block, versions.closed.len());
-            for version in &versions.closed {
-                put_day(block, version.first);
-                put_number(block, (version.last.to_days() - version.first.to_days()) as usize);
-                block.push(version.end as u8);
-                put_learned(block, &version.learned);
-                put_image(block, &version.image, PastColumn::all());
-            }
-            block.push(u8::from(versions.open.is_some()));
-            if let Some(open) = &versions.open {
-                put_day(block, open.first);
-                put_learned(block, &open.learned);
-                match row {
-                    Some(row) => put_image(block, &open.image, held(&open.image, row)),
-                    None => put_image(block, &open.image, PastColumn::all()),
-                }
-            }
+            put_versions(block, versions, row);
             put_number(block, versions.stated.len());
             versions.stated.iter().for_each(|retired| put_retired(block, retired));
             let length = (block.len() - start - 4) as u32;
@@ -170,6 +154,35 @@ impl LogWriter {
         self.blocks.finish(&self.summary)?;
         Ok(self.summary)
     }
+}
+
+/// Appends the versions of a record.
+fn put_versions(out: &mut Vec<u8>, versions: &Versions, row: Option<&Instrument>) {
+    put_number(out, versions.closed.len());
+    for version in &versions.closed {
+        put_day(out, version.first);
+        put_number(out, (version.last.to_days() - version.first.to_days()) as usize);
+        out.push(version.end as u8);
+        put_learned(out, &version.learned);
+        put_image(out, &version.image, PastColumn::all());
+    }
+    out.push(u8::from(versions.open.is_some()));
+    if let Some(open) = &versions.open {
+        put_day(out, open.first);
+        put_learned(out, &open.learned);
+        match row {
+            Some(row) => put_image(out, &open.image, held(&open.image, row)),
+            None => put_image(out, &open.image, PastColumn::all()),
+        }
+    }
+}
+
+/// The versions of a record of a whole log.
+#[cfg(test)]
+pub(super) fn encoded(versions: &Versions) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_versions(&mut out, versions, None);
+    out
 }
 
 fn put_day(out: &mut Vec<u8>, day: Date) {
@@ -344,7 +357,7 @@ impl PastLog {
         self.decoded(figi, bytes).map(LogRecord).ok_or_else(|| self.damaged())
     }
 
-    fn decoded(&self, figi: Figi, mut bytes: &[u8]) -> Option<Versions> {
+    pub(super) fn decoded(&self, figi: Figi, mut bytes: &[u8]) -> Option<Versions> {
         let bytes = &mut bytes;
         let mut closed = Vec::new();
         for _ in 0..take_number(bytes)? {

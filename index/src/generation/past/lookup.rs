@@ -58,7 +58,11 @@ impl LookupWriter {
         self.keys.extend(former.iter().map(|key| (hash_of(key), figi)));
     }
 
-    pub(crate) fn finish(mut self, path: &Path) -> Result<()> {
+    pub(crate) fn finish(self, path: &Path) -> Result<()> {
+        write_file(path, &self.bytes())
+    }
+
+    fn bytes(mut self) -> Vec<u8> {
         self.keys.sort_unstable();
         let mut bytes =
             Vec::with_capacity(HEADER_BYTES + 8 * self.figis.len() + 16 * self.keys.len());
@@ -73,7 +77,7 @@ impl LookupWriter {
         }
         let values = serde_json::to_vec(&self.values).expect("its keys and values are texts");
         bytes.extend_from_slice(&values);
-        write_file(path, &bytes)
+        bytes
     }
 }
 
@@ -114,6 +118,11 @@ impl PastLookup {
             values.into_iter().filter_map(move |value| Some((property?, value)))
         });
         Ok(Self { values: values.collect(), map, figis, keys })
+    }
+
+    /// Whether the file is the one that this writer would write.
+    pub(crate) fn is_of(&self, writer: LookupWriter) -> bool {
+        self.map[..] == writer.bytes()
     }
 
     /// The values of properties that rows had.

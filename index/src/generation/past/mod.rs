@@ -26,9 +26,9 @@ use std::path::Path;
 
 use self::column::PastColumn;
 use self::log::{LogSummary, PastLog};
-use self::lookup::PastLookup;
+use self::lookup::{LookupWriter, PastLookup};
 use self::stated::Retired;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::generation::manifest::PastEntry;
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
@@ -137,7 +137,7 @@ impl Past {
         let log = PastLog::open(&folder.join(VERSIONS_LOG))?;
         if log.summary().days.last() != Some(entry.until) {
             let what = "its last day is not that of the manifest";
-            return Err(crate::error::Error::damaged(&folder.join(VERSIONS_LOG), what));
+            return Err(Error::damaged(&folder.join(VERSIONS_LOG), what));
         }
         let lookup = PastLookup::open(&folder.join(LOOKUP))?;
         let vocabulary = today.extended(lookup.values());
@@ -152,5 +152,25 @@ impl Past {
     pub(crate) fn verify(&self, generation: &Path) -> Result<()> {
         self.log.for_each(|_| Ok(()))?;
         PastLog::open(&generation.join(PAST).join(BEFORE_LOG))?.for_each(|_| Ok(()))
+    }
+
+    /// Checks that the lookup file is the one that follows from the log and from the rows, which
+    /// `row` returns.
+    pub(crate) fn verify_lookup(
+        &self,
+        generation: &Path,
+        row: impl Fn(Figi) -> Result<Option<Instrument>>,
+    ) -> Result<()> {
+        let mut writer = LookupWriter::default();
+        let mut records = self.log.records();
+        while let Some(record) = records.next()? {
+            let row = row(record.figi())?;
+            writer.add(&record.versions(row.as_ref()), row.as_ref());
+        }
+        if self.lookup.is_of(writer) {
+            return Ok(());
+        }
+        let what = "it does not follow from the log and the rows";
+        Err(Error::damaged(&generation.join(PAST).join(LOOKUP), what))
     }
 }

@@ -4,12 +4,17 @@ mod reference;
 mod sequence;
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use self::reference::{Night, Row, instrument, lost, seen, written};
 use self::sequence::{Sequence, Step};
 use super::column::PastColumn;
+use super::log::{LogSummary, LogWriter, ObservedDays, PastLog};
+use super::lookup::{LookupWriter, PastLookup};
 use super::observe::Observation;
-use super::{OpenVersion, Version, VersionEnd, Versions};
+use super::{LOOKUP, OpenVersion, VERSIONS_LOG, Version, VersionEnd, Versions};
+use crate::error::Result;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
@@ -78,6 +83,125 @@ fn the_versions_are_those_of_all_days() {
                 let rows: Vec<_> = rows.collect();
                 assert_eq!(found, expected, "seed {seed}, {figi}: {rows:?}");
             }
+        }
+    }
+}
+
+/// The state after some random nights with many records.
+fn state(seed: u64) -> State {
+    let mut sequence = Sequence::new(seed);
+    let mut state = State::default();
+    while state.nights.len() < 8 {
+        if let Step::Build(night) = sequence.step(&state.nights) {
+            state = state.after(night);
+        }
+    }
+    state
+}
+
+/// Writes a whole log of the state, and the lookup file beside it.
+fn write(state: &State, folder: &Path) -> (PathBuf, PathBuf) {
+    let (log, lookup) = (folder.join(VERSIONS_LOG), folder.join(LOOKUP));
+    let mut days = ObservedDays::default();
+    state.nights.iter().for_each(|night| days.push(night.day));
+    let summary = LogSummary { days, is_whole: true, ..LogSummary::default() };
+    let mut writer = LogWriter::create(log.clone(), summary).unwrap();
+    let mut keys = LookupWriter::default();
+    for versions in state.versions.values() {
+        writer.add(versions, None).unwrap();
+        keys.add(versions, None);
+    }
+    writer.finish().unwrap();
+    keys.finish(&lookup).unwrap();
+    (log, lookup)
+}
+
+fn read(path: &Path) -> Result<Vec<Versions>> {
+    let mut all = Vec::new();
+    let log = PastLog::open(path)?;
+    let mut records = log.records();
+    while let Some(record) = records.next()? {
+        all.push(record.versions(None));
+    }
+    Ok(all)
+}
+
+/// A log gives back what was written. Any changed or cut byte is noticed, at opening or when the
+/// records are read.
+#[test]
+fn a_damaged_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = state(3);
+    let (log, _) = write(&state, folder.path());
+    let expected: Vec<_> = state.versions.values().map(written).collect();
+    assert_eq!(read(&log).unwrap().iter().map(written).collect::<Vec<_>>(), expected);
+    let right = fs::read(&log).unwrap();
+    for place in 0..right.len() {
+        let mut wrong = right.clone();
+        wrong[place] ^= 1 << (place % 8);
+        for bytes in [&wrong[..], &right[..place]] {
+            fs::write(&log, bytes).unwrap();
+            assert!(read(&log).is_err(), "{place}");
+        }
+    }
+}
+
+/// Records with wrong bytes and right checksums, as a fault or a stranger would make them, are
+/// refused or give other versions: nothing panics, and a record that is read can be written.
+#[test]
+fn a_log_with_wrong_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = state(3);
+    let (log, _) = write(&state, folder.path());
+    let log = PastLog::open(&log).unwrap();
+    let mut random = Sequence::new(0);
+    let (mut refused, mut read) = (0, 0);
+    for versions in state.versions.values() {
+        let encoded = super::log::encoded(versions);
+        assert!(log.decoded(versions.figi, &encoded).is_some());
+        for round in 0..2_000 {
+            let mut wrong = encoded.clone();
+            for _ in 0..=round % 3 {
+                let place = random.below(wrong.len());
+                wrong[place] = [0, 1, 0x7f, 0x80, 0xff, random.below(256) as u8][random.below(6)];
+            }
+            wrong.truncate(wrong.len() - random.below(8).saturating_sub(6));
+            match log.decoded(versions.figi, &wrong) {
+                Some(versions) => {
+                    super::log::encoded(&versions);
+                    read += 1;
+                }
+                None => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 100 && read > 100, "{refused} refused, {read} read");
+}
+
+/// A lookup file with wrong bytes is refused or differs from what follows from the log: nothing
+/// panics when it is asked.
+#[test]
+fn a_damaged_lookup_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = state(3);
+    let (_, path) = write(&state, folder.path());
+    let right = fs::read(&path).unwrap();
+    let keys = || {
+        let mut keys = LookupWriter::default();
+        state.versions.values().for_each(|versions| keys.add(versions, None));
+        keys
+    };
+    assert!(PastLookup::open(&path).unwrap().is_of(keys()));
+    let isin = IdType::Isin.admit("US4592001014").unwrap();
+    for place in 0..right.len() {
+        let mut wrong = right.clone();
+        wrong[place] ^= 1 << (place % 8);
+        for bytes in [&wrong[..], &right[..place]] {
+            fs::write(&path, bytes).unwrap();
+            let Ok(lookup) = PastLookup::open(&path) else { continue };
+            state.versions.keys().for_each(|figi| _ = lookup.has(*figi));
+            assert!(lookup.owners(&isin).count() <= state.versions.len());
+            assert!(!lookup.is_of(keys()), "{place}");
         }
     }
 }

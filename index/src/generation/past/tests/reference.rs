@@ -51,7 +51,7 @@ pub(crate) fn seen(nights: &[Night], figi: Figi) -> Vec<Seen> {
 }
 
 /// The rows of a FIGI that count: options, warrants and futures may be left out.
-fn rows_of(nights: &[Night], figi: Figi) -> Vec<Option<&Row>> {
+pub(crate) fn rows_of(nights: &[Night], figi: Figi) -> Vec<Option<&Row>> {
     let mut has_derivatives = false;
     // A row that has a past keeps it, also when it becomes an option.
     let mut goes_on = false;
@@ -81,24 +81,6 @@ pub(crate) fn lost(before: &Night, now: &Night) -> BTreeSet<&'static str> {
         found + 10 * rows_before <= expected && 10 * found < 9 * expected
     };
     names.into_iter().filter(is_lost).collect()
-}
-
-/// The first day of each pair of market sector and exchange code that a row had.
-pub(crate) fn covered(nights: &[Night]) -> BTreeMap<String, Date> {
-    let mut covered: BTreeMap<String, Date> = BTreeMap::new();
-    let figis: BTreeSet<_> = nights.iter().flat_map(|night| night.rows.keys()).collect();
-    for figi in figis {
-        for (night, row) in nights.iter().zip(rows_of(nights, *figi)) {
-            let Some(row) = row else { continue };
-            let [sector, code] = ["marketSector", "exchCode"].map(|name| match row.get(name) {
-                Some(value) => value.iter().next().cloned().unwrap_or_default(),
-                None => String::new(),
-            });
-            let first = covered.entry(format!("{sector}\t{code}")).or_insert(night.day);
-            *first = night.day.min(*first);
-        }
-    }
-    covered
 }
 
 pub(crate) fn is_derivative(row: &Row) -> bool {
@@ -141,7 +123,7 @@ impl History<'_> {
     /// Whether the row of a day replaces none of the known values.
     fn agrees(&self, known: &Row, place: usize) -> bool {
         let Day { row, lost, .. } = &self.days[place];
-        let mut values = row.into_iter().copied().flatten();
+        let mut values = row.iter().copied().flatten();
         values.all(|(name, value)| lost.contains(name) || !replaces(name, known.get(name), value))
     }
 
@@ -150,7 +132,7 @@ impl History<'_> {
         let mut known = draft.held.clone();
         for place in &draft.days[..count] {
             let Day { row, lost, .. } = &self.days[*place];
-            for (name, value) in row.into_iter().copied().flatten() {
+            for (name, value) in row.iter().copied().flatten() {
                 if !(lost.contains(name) && replaces(name, known.get(name), value)) {
                     known.insert(name, value.clone());
                 }

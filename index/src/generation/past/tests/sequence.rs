@@ -18,18 +18,6 @@ pub(crate) fn day(number: i64) -> Date {
     Date::from_days(19_700 + number).expect("a day of this century")
 }
 
-/// A row with these values, as text: `ticker=A ID_ISIN=US0378331005;US4592001014`.
-pub(crate) fn row(text: &str) -> Row {
-    let mut row = Row::new();
-    for column in text.split_whitespace() {
-        let (name, value) = column.split_once('=').expect("a column");
-        let name = COLUMNS.iter().find(|column| column.0 == name).expect("a known column").0;
-        let values = value.split(';').map(|value| value.replace('_', " "));
-        row.insert(name, values.collect());
-    }
-    row
-}
-
 /// The columns with their values. A FIGI is a number.
 pub(crate) const COLUMNS: [(&str, &[&str]); 12] = [
     ("ticker", &["A", "B", "C"]),
