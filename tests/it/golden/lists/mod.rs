@@ -79,7 +79,7 @@ fn isins(catalogue: &Catalogue, instruments: &Instruments, text: &mut String) {
                 assert!(left.is_empty(), "{isin}");
                 "unknown"
             }
-            Status::Invalid(reason) => panic!("{isin}: {reason}"),
+            status => panic!("{isin}: {status:?}"),
         };
         *counts.entry(how).or_default() += 1;
     }
@@ -185,7 +185,7 @@ fn forms(catalogue: &Catalogue, instruments: &Instruments, folder: &Path, text: 
                     Status::Resolved(_) if has_it => &mut resolved,
                     Status::Ambiguous(_) if has_it => &mut ambiguous,
                     Status::Resolved(_) | Status::Ambiguous(_) => &mut other,
-                    Status::Unknown | Status::Invalid(_) => &mut unfound,
+                    _ => &mut unfound,
                 } += 1;
             }
         }
