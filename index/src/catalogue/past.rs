@@ -1,4 +1,4 @@
-//! What an identifier meant: the versions of a FIGI, the former rows of an identifier that no row
+//! Questions about the past: the versions of a FIGI, the former rows of an identifier that no row
 //! has now, and lists as of a day.
 //!
 //! A version is certain from its first to its last day. Between the last day of one and the first
@@ -170,24 +170,24 @@ impl Catalogue {
         resolution: &Resolution,
         meter: &Meter,
     ) -> Result<Vec<PastRow>> {
-        let mut standings = Standings::new(self, past);
+        let mut timelines = Timelines::new(self, past);
         let lookups = question.lookups.iter();
         let taken = lookups.filter(|it| resolution.id_types.contains(&it.id_value.id_type()));
         let taken: Vec<&Lookup<'_>> = taken.collect();
         for lookup in &taken {
-            standings.read_owners(lookup, meter)?;
+            timelines.read_owners(lookup, meter)?;
         }
         let today: Vec<Figi> = resolution.hits.iter().map(|hit| self.row(*hit).figi()).collect();
         let mut rows: BTreeMap<Figi, PastRow> = BTreeMap::new();
         for lookup in taken {
-            for standing in standings.owners(lookup) {
-                let images = standing.images();
-                let last = images.filter(|image| standing.passes(image, lookup, past)).last();
+            for timeline in timelines.owners(lookup) {
+                let images = timeline.images();
+                let last = images.filter(|image| timeline.passes(image, lookup, past)).last();
                 let Some(image) = last.filter(|image| !today.contains(&image.figi)) else {
                     continue;
                 };
                 let id_type = lookup.id_value.id_type();
-                let row = || standing.former(image, id_type, question, past);
+                let row = || timeline.former(image, id_type, question, past);
                 rows.entry(image.figi).or_insert_with(row);
             }
         }
@@ -205,22 +205,22 @@ impl Catalogue {
         bounds: ResolveBounds,
         meter: &Meter,
     ) -> Result<Option<Resolution>> {
-        let mut standings = Standings::new(self, past);
+        let mut timelines = Timelines::new(self, past);
         let mut found = Vec::new();
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
-                standings.read_owners(lookup, meter)?;
+                timelines.read_owners(lookup, meter)?;
             }
         }
-        let standings = &standings;
+        let timelines = &timelines;
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
                 let mut rows = Vec::new();
-                for standing in standings.owners(lookup) {
+                for timeline in timelines.owners(lookup) {
                     // The last one, which may be open: a value that is blank now.
-                    let images = standing.images();
-                    let last = images.filter(|image| standing.passes(image, lookup, past)).last();
-                    rows.extend(last.map(|image| AsOf::Was(standing.at(image, past))));
+                    let images = timeline.images();
+                    let last = images.filter(|image| timeline.passes(image, lookup, past)).last();
+                    rows.extend(last.map(|image| AsOf::Was(timeline.at(image, past))));
                 }
                 found.push((lookup.id_value.id_type(), rows));
             }
@@ -233,7 +233,7 @@ impl Catalogue {
         let isin = question.asked_isin();
         let decision = decide(found, policy, isin, name.as_mut(), most, meter)?;
         let past_row = |row: AsOf<'_>, id_type: IdType| match row {
-            AsOf::Was(row) => row.standing.former(row.image, id_type, question, past),
+            AsOf::Was(row) => row.timeline.former(row.image, id_type, question, past),
             AsOf::Is(_) => unreachable!("former rows are of the past"),
         };
         Ok(match decision {
@@ -313,7 +313,7 @@ impl Catalogue {
         let lookups: Vec<Lookup<'_>> =
             question.lookups.iter().map(Lookup::without_filters).collect();
         let mut located = self.locate(&lookups, meter)?;
-        let mut standings = Standings::new(self, past);
+        let mut timelines = Timelines::new(self, past);
         let mut today: Vec<Vec<Hit>> = Vec::with_capacity(lookups.len());
         for (place, lookup) in question.lookups.iter().enumerate() {
             let mut hits = Vec::new();
@@ -325,33 +325,33 @@ impl Catalogue {
             }
             *left -= hits.len();
             for hit in &hits {
-                standings.read(self.row(*hit).figi(), meter)?;
+                timelines.read(self.row(*hit).figi(), meter)?;
             }
-            standings.read_owners(lookup, meter)?;
+            timelines.read_owners(lookup, meter)?;
             today.push(hits);
         }
-        let standings = &standings;
-        if standings.by_figi.len() > OWNERS_MAX {
+        let timelines = &timelines;
+        if timelines.by_figi.len() > OWNERS_MAX {
             let status = Status::Invalid(format!("more than {OWNERS_MAX} FIGIs have or had it"));
             return Ok(new(status, Vec::new()));
         }
         let isin = question.asked_isin();
-        let decided = |side: Side| {
+        let decided = |side: Neighbour| {
             let mut found: Vec<(IdType, Vec<AsOf<'_>>)> = Vec::new();
             for (place, lookup) in question.lookups.iter().enumerate() {
                 if place == question.surest().len() && found.iter().any(|one| !one.1.is_empty()) {
                     break;
                 }
-                let rows = self.on_day(past, standings, lookup, &today[place], day, side);
+                let rows = self.on_day(past, timelines, lookup, &today[place], day, side);
                 found.push((lookup.id_value.id_type(), rows));
             }
             let mut name = question.name_like().map(SoughtName::new);
             decide(found, policy, isin, name.as_mut(), bounds.candidates_max, meter)
         };
-        let earlier = decided(Side::Earlier)?;
-        let later = match standings.are_certain(day) {
+        let earlier = decided(Neighbour::Earlier)?;
+        let later = match timelines.are_certain(day) {
             true => None,
-            false => Some(decided(Side::Later)?),
+            false => Some(decided(Neighbour::Later)?),
         };
         let rows = |decision: &Decision<AsOf<'_>>| -> Result<Vec<PastRow>> {
             let (id_type, rows) = match decision {
@@ -380,7 +380,7 @@ impl Catalogue {
             Decision::NotFound => {
                 let known = question.lookups.iter().zip(&today);
                 let since = known
-                    .filter_map(|(lookup, hits)| self.known_since(past, standings, lookup, hits))
+                    .filter_map(|(lookup, hits)| self.known_since(past, timelines, lookup, hits))
                     .min();
                 match (since, &question.fault) {
                     (Some(since), _) if day < since => {
@@ -407,17 +407,17 @@ impl Catalogue {
     fn on_day<'a>(
         &'a self,
         past: &'a Past,
-        standings: &'a Standings<'a>,
+        timelines: &'a Timelines<'a>,
         lookup: &Lookup<'_>,
         today: &[Hit],
         day: Date,
-        side: Side,
+        side: Neighbour,
     ) -> Vec<AsOf<'a>> {
         let mut rows = Vec::new();
         let all = Filters::default();
         for hit in today {
             let row = self.row(*hit);
-            if standings.by_figi.contains_key(&row.figi()) {
+            if timelines.by_figi.contains_key(&row.figi()) {
                 continue;
             }
             let part = self.part(*hit);
@@ -426,10 +426,10 @@ impl Catalogue {
                 rows.push(AsOf::Is(Found { part, hit: *hit }));
             }
         }
-        for standing in standings.by_figi.values() {
-            let image = standing.on(day, side, past);
-            let image = image.filter(|image| standing.passes(image, lookup, past));
-            rows.extend(image.map(|image| AsOf::Was(standing.at(image, past))));
+        for timeline in timelines.by_figi.values() {
+            let image = timeline.on(day, side, past);
+            let image = image.filter(|image| timeline.passes(image, lookup, past));
+            rows.extend(image.map(|image| AsOf::Was(timeline.at(image, past))));
         }
         rows
     }
@@ -439,14 +439,14 @@ impl Catalogue {
     fn known_since(
         &self,
         past: &Past,
-        standings: &Standings<'_>,
+        timelines: &Timelines<'_>,
         lookup: &Lookup<'_>,
         today: &[Hit],
     ) -> Option<Date> {
         let mut since: Option<Date> = None;
         let mut add = |day: Option<Date>| since = since.into_iter().chain(day).min();
-        for standing in standings.by_figi.values() {
-            for image in standing.images().filter(|image| standing.passes(image, lookup, past)) {
+        for timeline in timelines.by_figi.values() {
+            for image in timeline.images().filter(|image| timeline.passes(image, lookup, past)) {
                 add(self.covered_since(image));
             }
         }
@@ -504,28 +504,28 @@ impl Past {
 
 /// The side from which a day between two versions is seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum Neighbour {
     Earlier,
     Later,
 }
 
 /// The FIGIs of a question that have a record in the log.
-struct Standings<'a> {
+struct Timelines<'a> {
     catalogue: &'a Catalogue,
     past: &'a Past,
-    by_figi: BTreeMap<Figi, Standing<'a>>,
+    by_figi: BTreeMap<Figi, Timeline<'a>>,
     owners: Vec<(IdValue<'static>, Vec<Figi>)>,
 }
 
 /// A FIGI that has a record in the log.
-struct Standing<'a> {
+struct Timeline<'a> {
     catalogue: &'a Catalogue,
     versions: Versions,
     today: Option<Hit>,
     row: Option<Instrument>,
 }
 
-impl<'a> Standings<'a> {
+impl<'a> Timelines<'a> {
     fn new(catalogue: &'a Catalogue, past: &'a Past) -> Self {
         Self { catalogue, past, by_figi: BTreeMap::new(), owners: Vec::new() }
     }
@@ -544,8 +544,8 @@ impl<'a> Standings<'a> {
         let row = today.map(|hit| self.catalogue.instrument(hit)).transpose()?;
         if let Some(record) = self.past.log.get(figi)? {
             let versions = record.versions(row.as_ref());
-            let standing = Standing { catalogue: self.catalogue, versions, today, row };
-            self.by_figi.insert(figi, standing);
+            let timeline = Timeline { catalogue: self.catalogue, versions, today, row };
+            self.by_figi.insert(figi, timeline);
         }
         Ok(())
     }
@@ -566,7 +566,7 @@ impl<'a> Standings<'a> {
     }
 
     /// The FIGIs that had the identifier of a lookup, which were read.
-    fn owners(&self, lookup: &Lookup<'_>) -> impl Iterator<Item = &Standing<'a>> {
+    fn owners(&self, lookup: &Lookup<'_>) -> impl Iterator<Item = &Timeline<'a>> {
         let figis = self.owners.iter().find(|(key, _)| *key == lookup.id_value);
         let figis = figis.map(|(_, figis)| &figis[..]).unwrap_or_default();
         figis.iter().filter_map(|figi| self.by_figi.get(figi))
@@ -574,9 +574,9 @@ impl<'a> Standings<'a> {
 
     /// Whether each FIGI has the same row from both sides of a day.
     fn are_certain(&self, day: Date) -> bool {
-        self.by_figi.values().all(|standing| {
-            let [earlier, later] =
-                [Side::Earlier, Side::Later].map(|side| standing.on(day, side, self.past));
+        self.by_figi.values().all(|timeline| {
+            let [earlier, later] = [Neighbour::Earlier, Neighbour::Later]
+                .map(|side| timeline.on(day, side, self.past));
             match (earlier, later) {
                 (Some(earlier), Some(later)) => std::ptr::eq(earlier, later),
                 (None, None) => true,
@@ -586,7 +586,7 @@ impl<'a> Standings<'a> {
     }
 }
 
-impl<'a> Standing<'a> {
+impl<'a> Timeline<'a> {
     /// The closed versions that questions see, in the order of their days.
     fn closed(&self) -> impl DoubleEndedIterator<Item = &Version> {
         self.versions.closed.iter().filter(|version| version.end != VersionEnd::Revised)
@@ -594,7 +594,7 @@ impl<'a> Standing<'a> {
 
     /// The row on a day. Before the first and after the last observed day of a gap, it is the
     /// neighbour on that side.
-    fn on(&self, day: Date, side: Side, past: &Past) -> Option<&Instrument> {
+    fn on(&self, day: Date, side: Neighbour, past: &Past) -> Option<&Instrument> {
         let days = &past.summary().days;
         if let Some(open) = self.versions.open.as_ref().filter(|open| open.first <= day) {
             return Some(&open.image);
@@ -609,18 +609,18 @@ impl<'a> Standing<'a> {
         match (before, after) {
             // It was there all the time, and became the next version on an unknown day.
             (Some(before), Some((_, after))) if before.end == VersionEnd::Replaced => {
-                Some(if side == Side::Earlier { &before.image } else { after })
+                Some(if side == Neighbour::Earlier { &before.image } else { after })
             }
             (before, after) => match side {
                 // Perhaps it was still there.
-                Side::Earlier => {
+                Neighbour::Earlier => {
                     let is_before_absence = |version: &&Version| {
                         days.after(version.last).is_none_or(|absent| day < absent)
                     };
                     before.filter(is_before_absence).map(|version| &version.image)
                 }
                 // Perhaps it was there already.
-                Side::Later => {
+                Neighbour::Later => {
                     let is_after_absence = |(first, _): &(Date, _)| {
                         days.before(*first).is_none_or(|absent| absent < day)
                     };
@@ -649,7 +649,7 @@ impl<'a> Standing<'a> {
     }
 
     fn at<'b>(&'b self, image: &'b Instrument, past: &'b Past) -> Was<'b> {
-        Was { standing: self, image, vocabulary: &past.vocabulary }
+        Was { timeline: self, image, vocabulary: &past.vocabulary }
     }
 
     /// The days on which the FIGI had an image, and the days on which a column was learned.
@@ -714,7 +714,7 @@ enum AsOf<'a> {
 
 #[derive(Clone, Copy)]
 struct Was<'a> {
-    standing: &'a Standing<'a>,
+    timeline: &'a Timeline<'a>,
     image: &'a Instrument,
     vocabulary: &'a Vocabulary,
 }
@@ -745,9 +745,9 @@ impl AsOf<'_> {
                 PastRow { row, valid_from, valid_to: None, basis, today: Some(found.hit) }
             }
             Self::Was(was) => {
-                let (valid_from, valid_to, learned) = was.standing.days(was.image);
+                let (valid_from, valid_to, learned) = was.timeline.days(was.image);
                 let basis = basis_of(learned, id_type, day);
-                let today = was.standing.today;
+                let today = was.timeline.today;
                 PastRow { row: was.image.clone(), valid_from, valid_to, basis, today }
             }
         })
@@ -758,7 +758,7 @@ impl Candidate for AsOf<'_> {
     fn hit(self) -> Hit {
         match self {
             Self::Is(found) => found.hit,
-            Self::Was(_) => unreachable!("a row of the past is no hit"),
+            Self::Was(_) => unreachable!("a row of the past has no hit"),
         }
     }
 
@@ -822,7 +822,7 @@ impl Candidate for AsOf<'_> {
             Self::Is(found) => found.place(),
             Self::Was(was) => {
                 let today =
-                    was.standing.today.map(|hit| was.standing.catalogue.found(&[hit])[0].place());
+                    was.timeline.today.map(|hit| was.timeline.catalogue.found(&[hit])[0].place());
                 today.unwrap_or((u64::MAX, was.image.figi))
             }
         }

@@ -5,7 +5,7 @@ use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::search::Hit;
 
-/// What an answer about the past rests on.
+/// The basis of an answer about the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The row was observed so.
@@ -33,7 +33,7 @@ pub struct PastRow {
     pub valid_from: Date,
     /// The last day on which it was observed so; `None` when it still is.
     pub valid_to: Option<Date>,
-    /// What the answer rests on.
+    /// The basis of the answer.
     pub basis: Basis,
     /// The row of the same FIGI now.
     pub today: Option<Hit>,
