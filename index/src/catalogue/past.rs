@@ -450,7 +450,9 @@ impl Catalogue {
                 add(self.covered_since(image));
             }
         }
-        if !today.is_empty() {
+        // A row without a record was there on the first day. One with a record may be younger.
+        let is_plain = |hit: &Hit| !timelines.by_figi.contains_key(&self.row(*hit).figi());
+        if today.iter().any(is_plain) {
             add(past.summary().days.first());
         }
         since
@@ -826,5 +828,34 @@ impl Candidate for AsOf<'_> {
                 today.unwrap_or((u64::MAX, was.image.figi))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// contract 20.17: jobs beyond the bound are not answered, nor are smaller ones after them.
+    #[test]
+    fn the_rows_of_a_list_are_bounded() {
+        let figi = Figi::parse("BBG000BLNNH6").unwrap();
+        let day = Date::parse("2024-01-02").unwrap();
+        let row = PastRow {
+            row: Instrument::new(figi),
+            valid_from: day,
+            valid_to: None,
+            basis: Basis::Observed,
+            today: None,
+        };
+        let of = |rows: usize| {
+            let past = vec![row.clone(); rows];
+            Resolution { past, ..Resolution::new(Status::Ambiguous(rows), vec![], vec![]) }
+        };
+        let mut left = 3;
+        let answered = [2, 2, 1, 0].map(|rows| {
+            let resolution = within(of(rows), &mut left);
+            (resolution.past.len(), resolution.is_beyond_rows)
+        });
+        assert_eq!(answered, [(2, false), (0, true), (0, true), (0, false)]);
     }
 }

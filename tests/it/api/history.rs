@@ -139,12 +139,9 @@ fn former_rows_of_unknown_identifiers() {
     let body = json!({"jobs": ["OLD", "GONE", "NEVER"], "fields": ["figi", "ticker", "uniqueID"]});
     let [one, four] = [1, 4].map(figi);
     let expected = format!(
-        r#"{{"generation":4,"results":[{{"status":"historical","idType":"TICKER","former":{{"figi":"{one}","ticker":"OLD","uniqueID":null}},"today":{{"figi":"{one}","ticker":"NEW","uniqueID":null}},"validFrom":"2024-01-02","validTo":"2024-01-02","basis":"observed"}},{{"status":"gone","idType":"TICKER","former":{{"figi":"{four}","ticker":"GONE","uniqueID":null}},"today":null,"validFrom":"2024-01-02","validTo":"2024-03-02","basis":"observed"}},{{"status":"unknown"}}]}}"#
+        r#"{{"generation":4,"results":[{{"status":"historical","idType":"TICKER","former":{{"figi":"{one}","ticker":"OLD","uniqueID":null}},"today":{{"figi":"{one}","ticker":"NEW","uniqueID":null}},"validFrom":"2024-01-02","validTo":"2024-01-02","basis":"observed"}},{{"status":"gone","idType":"TICKER","former":{{"figi":"{four}","ticker":"GONE","uniqueID":null}},"today":null,"validFrom":"2024-01-02","validTo":"2024-03-02","basis":"observed"}},{{"status":"unknown","idType":"TICKER"}}]}}"#
     );
-    let answer = ask(&server, &body).body.replace(r#""idType":"TICKER"}"#, "}");
-    let answer =
-        answer.replace(r#"{"status":"unknown","idType":"TICKER"}"#, r#"{"status":"unknown"}"#);
-    assert_eq!(answer, expected);
+    assert_eq!(ask(&server, &body).body, expected);
     // Its own FIGI, and a typed job.
     let figi_of_gone = result(&server, figi(4), json!({}));
     assert_eq!(
@@ -371,8 +368,8 @@ fn former_values() {
     }
     let several = on(&server, "STEP", "2024-01-02");
     assert_eq!((&several["status"], &several["matches"]), (&json!("ambiguous"), &json!(2)));
-    assert_eq!(numbers(&several["data"]), [11, 10]);
-    assert_eq!(several["data"][1]["validTo"], "2024-03-01");
+    assert_eq!(numbers(&several["data"]), [10, 11]);
+    assert_eq!(several["data"][0]["validTo"], "2024-03-01");
     // A value of the past is unknown to a list without days.
     let unknown = |body: Value| ask(&server, &body).header("figdex-unknown-values").to_owned();
     assert_eq!(unknown(json!({"jobs": ["STEP"], "prefer": prefer})), "exchCode=XO");
@@ -559,8 +556,6 @@ fn unknown_histories() {
     assert!(answer.body.starts_with("{\"error\":\"Invalid FIGI: "), "{}", answer.body);
     let path = format!("/instruments/{}/history", figi(1));
     assert_eq!(server.request("POST", &path, &[], "").status, 405);
-    let metrics = server.request("GET", "/metrics", &[], "").body;
-    assert!(metrics.contains("route=\"/instruments/{figi}/history\""), "{metrics}");
 }
 
 /// contract 20.15: hidden identifiers stay hidden, and lists still answer by them.
