@@ -52,7 +52,7 @@ pub(crate) struct History {
 }
 
 /// A version of either sort.
-struct ShownVersionVersion<'a> {
+struct ShownVersion<'a> {
     first: Date,
     last: Option<Date>,
     end: Option<VersionEnd>,
@@ -97,7 +97,7 @@ pub(crate) fn history(
 }
 
 fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, hides: Identifiers) {
-    let Shown { first, last, end, learned, image } = version;
+    let ShownVersion { first, last, end, learned, image } = version;
     // The day on which an identifier was learned would say that there is one.
     let is_shown_too = |(column, _): &&(PastColumn, Date)| {
         hides == Identifiers::Shown || !matches!(column, PastColumn::Identifiers(_))
