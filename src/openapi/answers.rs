@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use figdex_index::Field;
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaType, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Schemas;
@@ -120,7 +120,8 @@ struct ResolveResponse {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct ResolveResult {
-    /// `resolved`, `ambiguous`, `unknown` or `invalid`.
+    /// `resolved`, `ambiguous`, `unknown` or `invalid`. An index that keeps its past also answers
+    /// `historical`, `gone`, `uncertain` or `outOfCoverage`.
     status: String,
     /// The type of identifier that the text was read as.
     #[schema(required = false, example = "ID_ISIN")]
@@ -148,13 +149,66 @@ struct ResolveResult {
     /// The identifier that may be meant: one check digit or one transposition away.
     #[schema(required = false)]
     correction: String,
-    /// The row that is meant, or candidates, with the fields that were asked for.
+    /// The day as of which the job is answered.
+    #[schema(required = false, format = Date, example = "2022-06-01")]
+    as_of: String,
+    /// The row that is meant, or candidates, with the fields that were asked for. With a day, as
+    /// they were on it.
     #[schema(required = false)]
     data: Vec<ResolveRow>,
+    /// The row as it was when it last had the identifier; an array of rows, each with its days,
+    /// when several may be meant.
+    #[schema(required = false)]
+    former: ResolveFormer,
+    /// The row that the FIGI has now, next to one row as it was.
+    #[schema(required = false)]
+    today: Option<ResolveRow>,
+    /// The first day on which the row was observed so.
+    #[schema(required = false, format = Date)]
+    valid_from: String,
+    /// The last day on which the row was observed so; null when it still is.
+    #[schema(required = false)]
+    valid_to: Option<String>,
+    /// `observed`, or `assumed`: the value was only learned later.
+    #[schema(required = false)]
+    basis: String,
+    /// The days that the past covers. Present when the day is outside of them.
+    #[schema(required = false)]
+    coverage: ResolveCoverage,
+    /// Other FIGIs that had the identifier before, the last one first. Present when they were
+    /// asked for.
+    #[schema(required = false, max_items = 10)]
+    formerly: Vec<ResolveFormerly>,
     /// Securities that a name may mean which is not resolved: one row each, the likeliest first,
     /// with the fields that were asked for and `figi`. Present when candidates were asked for.
     #[schema(required = false, max_items = 5)]
     candidates: Vec<ResolveRow>,
+}
+
+/// The days that a past covers.
+#[derive(ToSchema)]
+struct ResolveCoverage {
+    #[schema(format = Date)]
+    since: String,
+    #[schema(format = Date)]
+    until: String,
+}
+
+/// An instrument that had an identifier before.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ResolveFormerly {
+    figi: String,
+    #[schema(required)]
+    name: Option<String>,
+    #[schema(required)]
+    ticker: Option<String>,
+    #[schema(required)]
+    exch_code: Option<String>,
+    #[schema(format = Date)]
+    valid_from: String,
+    #[schema(required)]
+    valid_to: Option<String>,
 }
 
 struct ResolveRow;
@@ -172,6 +226,18 @@ impl PartialSchema for ResolveRow {
 }
 
 impl ToSchema for ResolveRow {}
+
+struct ResolveFormer;
+
+impl PartialSchema for ResolveFormer {
+    fn schema() -> RefOr<Schema> {
+        let row = Ref::from_schema_name("ResolveRow");
+        let several = ArrayBuilder::new().items(row.clone());
+        OneOfBuilder::new().item(row).item(several).into()
+    }
+}
+
+impl ToSchema for ResolveFormer {}
 
 /// The type of a column; without members when it is not recognised.
 #[derive(ToSchema)]

@@ -95,6 +95,12 @@ struct ResolveRequest {
     /// Whether names that are not resolved have candidates. Such a list has at most 100 jobs, and
     /// each of them counts as ten.
     candidates: Option<bool>,
+    /// The day as of which all jobs without their own `asOf` are asked, for an index that keeps its
+    /// past.
+    #[schema(format = Date, example = "2022-06-01")]
+    as_of: Option<String>,
+    /// Whether other FIGIs that had an identifier before are named.
+    formerly: Option<bool>,
     /// Columns of texts whose types are asked for; 10,000 texts together.
     #[schema(max_items = 64)]
     columns: Option<Vec<Vec<String>>>,
@@ -114,7 +120,9 @@ impl PartialSchema for ResolveJob {
         OneOfBuilder::new()
             .item(Object::with_type(Type::String))
             .item(Ref::from_schema_name("MappingJob"))
-            .description(Some("An identifier as a text, or a mapping job."))
+            .description(Some(
+                "An identifier as a text, or a mapping job, which may also have `asOf`, a day.",
+            ))
             .into()
     }
 }

@@ -207,7 +207,7 @@ impl Batch for ListBatch {
             }
             out.begin_if_full();
             let input = inputs.get(row).map_or("", String::as_str);
-            let asked = list::Asked { row: row + 1, input, day: days[row] };
+            let asked = list::ListedJob { row: row + 1, input, day: days[row] };
             writer.write(&mut out, asked, resolution);
         }
         if is_json {

@@ -52,7 +52,7 @@ pub(crate) struct History {
 }
 
 /// A version of either sort.
-struct Shown<'a> {
+struct ShownVersion<'a> {
     first: Date,
     last: Option<Date>,
     end: Option<VersionEnd>,
@@ -68,7 +68,7 @@ pub(crate) fn history(
     hides: Identifiers,
 ) {
     let History { versions, coverage: Coverage { since, until }, covered_since } = history;
-    let open = versions.open.iter().map(|open| Shown {
+    let open = versions.open.iter().map(|open| ShownVersion {
         first: open.first,
         last: None,
         end: None,
@@ -76,14 +76,14 @@ pub(crate) fn history(
         image: &open.image,
     });
     let is_shown = |version: &&Version| request.has_revised || version.end != VersionEnd::Revised;
-    let closed = versions.closed.iter().rev().filter(is_shown).map(|version| Shown {
+    let closed = versions.closed.iter().rev().filter(is_shown).map(|version| ShownVersion {
         first: version.first,
         last: Some(version.last),
         end: Some(version.end),
         learned: &version.learned,
         image: &version.image,
     });
-    let mut shown: Vec<Shown<'_>> = open.chain(closed).take(VERSIONS_MAX + 1).collect();
+    let mut shown: Vec<ShownVersion<'_>> = open.chain(closed).take(VERSIONS_MAX + 1).collect();
     let is_truncated = shown.len() > VERSIONS_MAX;
     shown.truncate(VERSIONS_MAX);
     let _ = write!(
@@ -96,13 +96,13 @@ pub(crate) fn history(
     let _ = write!(out, ",\"truncated\":{is_truncated}}}");
 }
 
-fn version(out: &mut Vec<u8>, version: &Shown<'_>, hides: Identifiers) {
-    let Shown { first, last, end, learned, image } = version;
+fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, hides: Identifiers) {
+    let ShownVersion { first, last, end, learned, image } = version;
     // The day on which an identifier was learned would say that there is one.
-    let is_told = |(column, _): &&(PastColumn, Date)| {
+    let is_shown_too = |(column, _): &&(PastColumn, Date)| {
         hides == Identifiers::Shown || !matches!(column, PastColumn::Identifiers(_))
     };
-    let learned: Vec<&(PastColumn, Date)> = learned.iter().filter(is_told).collect();
+    let learned: Vec<&(PastColumn, Date)> = learned.iter().filter(is_shown_too).collect();
     let basis = if learned.is_empty() { "observed" } else { "assumed" };
     out.push(b'{');
     days(out, Some(*first), *last);

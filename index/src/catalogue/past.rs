@@ -1,4 +1,4 @@
-//! What an identifier meant: the versions of a FIGI, the former rows of an identifier that no row
+//! Questions about the past: the versions of a FIGI, the former rows of an identifier that no row
 //! has now, and lists as of a day.
 //!
 //! A version is certain from its first to its last day. Between the last day of one and the first
@@ -171,24 +171,24 @@ impl Catalogue {
         resolution: &Resolution,
         meter: &Meter,
     ) -> Result<Vec<PastRow>> {
-        let mut standings = Standings::new(self, past);
+        let mut timelines = Timelines::new(self, past);
         let lookups = question.lookups.iter();
         let taken = lookups.filter(|it| resolution.id_types.contains(&it.id_value.id_type()));
         let taken: Vec<&Lookup<'_>> = taken.collect();
         for lookup in &taken {
-            standings.read_owners(lookup, meter)?;
+            timelines.read_owners(lookup, meter)?;
         }
         let today: Vec<Figi> = resolution.hits.iter().map(|hit| self.row(*hit).figi()).collect();
         let mut rows: BTreeMap<Figi, PastRow> = BTreeMap::new();
         for lookup in taken {
-            for standing in standings.owners(lookup) {
-                let images = standing.images();
-                let last = images.filter(|image| standing.passes(image, lookup, past)).last();
+            for timeline in timelines.owners(lookup) {
+                let images = timeline.images();
+                let last = images.filter(|image| timeline.passes(image, lookup, past)).last();
                 let Some(image) = last.filter(|image| !today.contains(&image.figi)) else {
                     continue;
                 };
                 let id_type = lookup.id_value.id_type();
-                let row = || standing.at(image, past).former(id_type, question, past);
+                let row = || timeline.at(image, past).former(id_type, question, past);
                 rows.entry(image.figi).or_insert_with(row);
             }
         }
@@ -206,24 +206,24 @@ impl Catalogue {
         bounds: ResolveBounds,
         meter: &Meter,
     ) -> Result<Option<Resolution>> {
-        let mut standings = Standings::new(self, past);
+        let mut timelines = Timelines::new(self, past);
         let mut found = Vec::new();
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
-                standings.read_owners(lookup, meter)?;
+                timelines.read_owners(lookup, meter)?;
             }
         }
-        let standings = &standings;
+        let timelines = &timelines;
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
                 let mut rows = Vec::new();
-                for standing in standings.owners(lookup) {
+                for timeline in timelines.owners(lookup) {
                     // The last one, which may be open: a value that is blank now.
-                    let images = standing.images();
-                    let last = images.filter(|image| standing.passes(image, lookup, past)).last();
+                    let images = timeline.images();
+                    let last = images.filter(|image| timeline.passes(image, lookup, past)).last();
                     let was = match last {
-                        Some(image) => Some(standing.at(image, past)),
-                        None => standing.stated_last(lookup, past),
+                        Some(image) => Some(timeline.at(image, past)),
+                        None => timeline.stated_last(lookup, past),
                     };
                     rows.extend(was.map(AsOf::Was));
                 }
@@ -315,7 +315,7 @@ impl Catalogue {
         let lookups: Vec<Lookup<'_>> =
             question.lookups.iter().map(Lookup::without_filters).collect();
         let mut located = self.locate(&lookups, meter)?;
-        let mut standings = Standings::new(self, past);
+        let mut timelines = Timelines::new(self, past);
         let mut today: Vec<Vec<Hit>> = Vec::with_capacity(lookups.len());
         for (place, lookup) in question.lookups.iter().enumerate() {
             let mut hits = Vec::new();
@@ -327,38 +327,38 @@ impl Catalogue {
             }
             *left -= hits.len();
             for hit in &hits {
-                standings.read(self.row(*hit).figi(), meter)?;
+                timelines.read(self.row(*hit).figi(), meter)?;
             }
-            standings.read_owners(lookup, meter)?;
+            timelines.read_owners(lookup, meter)?;
             today.push(hits);
         }
-        let standings = &standings;
-        if standings.by_figi.len() > OWNERS_MAX {
+        let timelines = &timelines;
+        if timelines.by_figi.len() > OWNERS_MAX {
             let status = Status::Invalid(format!("more than {OWNERS_MAX} FIGIs have or had it"));
             return Ok(new(status, Vec::new()));
         }
         let is_covered = (coverage.since..=coverage.until).contains(&day);
-        if !is_covered && !standings.are_stated(&question.lookups, day) {
+        if !is_covered && !timelines.are_stated(&question.lookups, day) {
             return Ok(new(Status::OutOfCoverage(coverage), Vec::new()));
         }
         let seen = Seen { day, is_covered };
         let isin = question.asked_isin();
-        let decided = |side: Side| {
+        let decided = |side: Neighbour| {
             let mut found: Vec<(IdType, Vec<AsOf<'_>>)> = Vec::new();
             for (place, lookup) in question.lookups.iter().enumerate() {
                 if place == question.surest().len() && found.iter().any(|one| !one.1.is_empty()) {
                     break;
                 }
-                let rows = self.on_day(past, standings, lookup, &today[place], (seen, side));
+                let rows = self.on_day(past, timelines, lookup, &today[place], (seen, side));
                 found.push((lookup.id_value.id_type(), rows));
             }
             let mut name = question.name_like().map(SoughtName::new);
             decide(found, policy, isin, name.as_mut(), bounds.candidates_max, meter)
         };
-        let earlier = decided(Side::Earlier)?;
-        let later = match !is_covered || standings.are_certain(day) {
+        let earlier = decided(Neighbour::Earlier)?;
+        let later = match !is_covered || timelines.are_certain(day) {
             true => None,
-            false => Some(decided(Side::Later)?),
+            false => Some(decided(Neighbour::Later)?),
         };
         let rows = |decision: &Decision<AsOf<'_>>| -> Result<Vec<PastRow>> {
             let (id_type, rows) = match decision {
@@ -387,7 +387,7 @@ impl Catalogue {
             Decision::NotFound => {
                 let known = question.lookups.iter().zip(&today);
                 let since = known
-                    .filter_map(|(lookup, hits)| self.known_since(past, standings, lookup, hits))
+                    .filter_map(|(lookup, hits)| self.known_since(past, timelines, lookup, hits))
                     .min();
                 match (since, &question.fault) {
                     (Some(since), _) if day < since => {
@@ -414,17 +414,17 @@ impl Catalogue {
     fn on_day<'a>(
         &'a self,
         past: &'a Past,
-        standings: &'a Standings<'a>,
+        timelines: &'a Timelines<'a>,
         lookup: &Lookup<'_>,
         today: &[Hit],
-        (seen, side): (Seen, Side),
+        (seen, side): (Seen, Neighbour),
     ) -> Vec<AsOf<'a>> {
         let Seen { day, is_covered } = seen;
         let mut rows = Vec::new();
         let all = Filters::default();
         for hit in today.iter().filter(|_| is_covered) {
             let row = self.row(*hit);
-            if standings.by_figi.contains_key(&row.figi()) {
+            if timelines.by_figi.contains_key(&row.figi()) {
                 continue;
             }
             let part = self.part(*hit);
@@ -433,19 +433,19 @@ impl Catalogue {
                 rows.push(AsOf::Is(Found { part, hit: *hit }));
             }
         }
-        for standing in standings.by_figi.values() {
-            let image = standing.on(day, side, past).filter(|_| is_covered);
-            let observed = image.filter(|image| standing.passes(image, lookup, past));
-            let is_certain = is_covered && standing.was_observed(day);
-            let was = match standing.stated_on(&lookup.id_value, day) {
+        for timeline in timelines.by_figi.values() {
+            let image = timeline.on(day, side, past).filter(|_| is_covered);
+            let observed = image.filter(|image| timeline.passes(image, lookup, past));
+            let is_certain = is_covered && timeline.was_observed(day);
+            let was = match timeline.stated_on(&lookup.id_value, day) {
                 Some(Some(retired)) if !is_certain || observed.is_none() => {
-                    let image = observed.or(image).unwrap_or(standing.last_image());
-                    let was = Was { stated: Some(retired), ..standing.at(image, past) };
-                    Some(was).filter(|was| standing.is_admitted(was.image, lookup, past))
+                    let image = observed.or(image).unwrap_or(timeline.last_image());
+                    let was = Was { stated: Some(retired), ..timeline.at(image, past) };
+                    Some(was).filter(|was| timeline.is_admitted(was.image, lookup, past))
                 }
                 // The end that is stated is exact, and that which was observed is not.
                 Some(None) if !is_certain => None,
-                _ => observed.map(|image| standing.at(image, past)),
+                _ => observed.map(|image| timeline.at(image, past)),
             };
             rows.extend(was.map(AsOf::Was));
         }
@@ -457,18 +457,25 @@ impl Catalogue {
     fn known_since(
         &self,
         past: &Past,
-        standings: &Standings<'_>,
+        timelines: &Timelines<'_>,
         lookup: &Lookup<'_>,
         today: &[Hit],
     ) -> Option<Date> {
         let mut since: Option<Date> = None;
         let mut add = |day: Option<Date>| since = since.into_iter().chain(day).min();
-        for standing in standings.by_figi.values() {
-            for image in standing.images().filter(|image| standing.passes(image, lookup, past)) {
+        for timeline in timelines.by_figi.values() {
+            for image in timeline.images().filter(|image| timeline.passes(image, lookup, past)) {
                 add(self.covered_since(image));
             }
         }
-        if !today.is_empty() {
+        // A row without a record was there on the first day. One with a record may be younger.
+        let all = Filters::default();
+        let is_plain = |hit: &Hit| {
+            let filters = lookup.filters().unwrap_or(&all);
+            !timelines.by_figi.contains_key(&self.row(*hit).figi())
+                && Conditions::new(self.part(*hit), filters).pass(hit.doc)
+        };
+        if today.iter().any(is_plain) {
             add(past.summary().days.first());
         }
         since
@@ -530,21 +537,21 @@ struct Seen {
 
 /// The side from which a day between two versions is seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum Neighbour {
     Earlier,
     Later,
 }
 
 /// The FIGIs of a question that have a record in the log.
-struct Standings<'a> {
+struct Timelines<'a> {
     catalogue: &'a Catalogue,
     past: &'a Past,
-    by_figi: BTreeMap<Figi, Standing<'a>>,
+    by_figi: BTreeMap<Figi, Timeline<'a>>,
     owners: Vec<(IdValue<'static>, Vec<Figi>)>,
 }
 
 /// A FIGI that has a record in the log.
-struct Standing<'a> {
+struct Timeline<'a> {
     catalogue: &'a Catalogue,
     versions: Versions,
     today: Option<Hit>,
@@ -553,7 +560,7 @@ struct Standing<'a> {
     bare: Instrument,
 }
 
-impl<'a> Standings<'a> {
+impl<'a> Timelines<'a> {
     fn new(catalogue: &'a Catalogue, past: &'a Past) -> Self {
         Self { catalogue, past, by_figi: BTreeMap::new(), owners: Vec::new() }
     }
@@ -573,8 +580,8 @@ impl<'a> Standings<'a> {
         if let Some(record) = self.past.log.get(figi)? {
             let versions = record.versions(row.as_ref());
             let bare = bare(&versions);
-            let standing = Standing { catalogue: self.catalogue, versions, today, row, bare };
-            self.by_figi.insert(figi, standing);
+            let timeline = Timeline { catalogue: self.catalogue, versions, today, row, bare };
+            self.by_figi.insert(figi, timeline);
         }
         Ok(())
     }
@@ -595,7 +602,7 @@ impl<'a> Standings<'a> {
     }
 
     /// The FIGIs that had the identifier of a lookup, which were read.
-    fn owners(&self, lookup: &Lookup<'_>) -> impl Iterator<Item = &Standing<'a>> {
+    fn owners(&self, lookup: &Lookup<'_>) -> impl Iterator<Item = &Timeline<'a>> {
         let figis = self.owners.iter().find(|(key, _)| *key == lookup.id_value);
         let figis = figis.map(|(_, figis)| &figis[..]).unwrap_or_default();
         figis.iter().filter_map(|figi| self.by_figi.get(figi))
@@ -604,17 +611,17 @@ impl<'a> Standings<'a> {
     /// Whether it is stated that a FIGI had the identifier of a lookup on a day.
     fn are_stated(&self, lookups: &[Lookup<'_>], day: Date) -> bool {
         lookups.iter().any(|lookup| {
-            let mut standings = self.by_figi.values();
-            standings
-                .any(|standing| matches!(standing.stated_on(&lookup.id_value, day), Some(Some(_))))
+            let mut timelines = self.by_figi.values();
+            timelines
+                .any(|timeline| matches!(timeline.stated_on(&lookup.id_value, day), Some(Some(_))))
         })
     }
 
     /// Whether each FIGI has the same row from both sides of a day.
     fn are_certain(&self, day: Date) -> bool {
-        self.by_figi.values().all(|standing| {
-            let [earlier, later] =
-                [Side::Earlier, Side::Later].map(|side| standing.on(day, side, self.past));
+        self.by_figi.values().all(|timeline| {
+            let [earlier, later] = [Neighbour::Earlier, Neighbour::Later]
+                .map(|side| timeline.on(day, side, self.past));
             match (earlier, later) {
                 (Some(earlier), Some(later)) => std::ptr::eq(earlier, later),
                 (None, None) => true,
@@ -624,7 +631,7 @@ impl<'a> Standings<'a> {
     }
 }
 
-impl<'a> Standing<'a> {
+impl<'a> Timeline<'a> {
     /// The closed versions that questions see, in the order of their days.
     fn closed(&self) -> impl DoubleEndedIterator<Item = &Version> {
         self.versions.closed.iter().filter(|version| version.end != VersionEnd::Revised)
@@ -632,7 +639,7 @@ impl<'a> Standing<'a> {
 
     /// The row on a day. Before the first and after the last observed day of a gap, it is the
     /// neighbour on that side.
-    fn on(&self, day: Date, side: Side, past: &Past) -> Option<&Instrument> {
+    fn on(&self, day: Date, side: Neighbour, past: &Past) -> Option<&Instrument> {
         let days = &past.summary().days;
         if let Some(open) = self.versions.open.as_ref().filter(|open| open.first <= day) {
             return Some(&open.image);
@@ -647,18 +654,18 @@ impl<'a> Standing<'a> {
         match (before, after) {
             // It was there all the time, and became the next version on an unknown day.
             (Some(before), Some((_, after))) if before.end == VersionEnd::Replaced => {
-                Some(if side == Side::Earlier { &before.image } else { after })
+                Some(if side == Neighbour::Earlier { &before.image } else { after })
             }
             (before, after) => match side {
                 // Perhaps it was still there.
-                Side::Earlier => {
+                Neighbour::Earlier => {
                     let is_before_absence = |version: &&Version| {
                         days.after(version.last).is_none_or(|absent| day < absent)
                     };
                     before.filter(is_before_absence).map(|version| &version.image)
                 }
                 // Perhaps it was there already.
-                Side::Later => {
+                Neighbour::Later => {
                     let is_after_absence = |(first, _): &(Date, _)| {
                         days.before(*first).is_none_or(|absent| absent < day)
                     };
@@ -731,7 +738,7 @@ impl<'a> Standing<'a> {
     }
 
     fn at<'b>(&'b self, image: &'b Instrument, past: &'b Past) -> Was<'b> {
-        Was { standing: self, image, vocabulary: &past.vocabulary, stated: None }
+        Was { timeline: self, image, vocabulary: &past.vocabulary, stated: None }
     }
 
     /// The days on which the FIGI had an image, and the days on which a column was learned; `None`
@@ -774,7 +781,7 @@ enum AsOf<'a> {
 
 #[derive(Clone, Copy)]
 struct Was<'a> {
-    standing: &'a Standing<'a>,
+    timeline: &'a Timeline<'a>,
     image: &'a Instrument,
     vocabulary: &'a Vocabulary,
     /// What states it, if it was not observed.
@@ -784,7 +791,7 @@ struct Was<'a> {
 impl Was<'_> {
     /// The row on a day for an answer.
     fn on(self, id_type: IdType, day: Date) -> PastRow {
-        match (self.stated, self.standing.days(self.image)) {
+        match (self.stated, self.timeline.days(self.image)) {
             (None, Some((from, to, learned))) => {
                 self.answer(Some(from), to, basis_of(learned, id_type, day))
             }
@@ -798,15 +805,17 @@ impl Was<'_> {
     /// A former row for an answer. Its days are those on which the FIGI had the identifier without a
     /// break. A stated end within the days that were not observed is exact.
     fn former(self, id_type: IdType, question: &Question<'_>, past: &Past) -> PastRow {
-        let standing = self.standing;
-        let days = standing.days(self.image).filter(|_| self.stated.is_none());
-        let Some((mut from, to, learned)) = days else { return self.on(id_type, Date::today()) };
+        let timeline = self.timeline;
+        let days = timeline.days(self.image).filter(|_| self.stated.is_none());
+        let Some((mut from, to, learned)) = days else {
+            return self.on(id_type, Date::today());
+        };
         let lookups = || question.lookups.iter();
         let has = |version: &Version| {
-            lookups().any(|lookup| standing.passes(&version.image, lookup, past))
+            lookups().any(|lookup| timeline.passes(&version.image, lookup, past))
         };
         let mut earlier = None;
-        for version in standing.closed().rev() {
+        for version in timeline.closed().rev() {
             if version.first >= from {
                 continue;
             }
@@ -818,8 +827,10 @@ impl Was<'_> {
         }
         let basis = basis_of(learned, id_type, from);
         let (from, to) = (Some(from), to);
-        let stated = lookups().flat_map(|lookup| standing.stated(&lookup.id_value)).last();
-        let Some(retired) = stated else { return self.answer(from, to, basis) };
+        let stated = lookups().flat_map(|lookup| timeline.stated(&lookup.id_value)).last();
+        let Some(retired) = stated else {
+            return self.answer(from, to, basis);
+        };
         // Within the days between two observations, or before all of them.
         let exact_from = retired.from.filter(|day| Some(*day) <= from && Some(*day) > earlier);
         let next = to.and_then(|to| past.summary().days.after(to));
@@ -832,7 +843,7 @@ impl Was<'_> {
     }
 
     fn answer(self, valid_from: Option<Date>, valid_to: Option<Date>, basis: Basis) -> PastRow {
-        let (today, successor) = (self.standing.today, self.standing.successor());
+        let (today, successor) = (self.timeline.today, self.timeline.successor());
         PastRow { row: self.image.clone(), valid_from, valid_to, basis, today, successor }
     }
 }
@@ -884,7 +895,7 @@ impl Candidate for AsOf<'_> {
     fn hit(self) -> Hit {
         match self {
             Self::Is(found) => found.hit,
-            Self::Was(_) => unreachable!("a row of the past is no hit"),
+            Self::Was(_) => unreachable!("a row of the past has no hit"),
         }
     }
 
@@ -948,9 +959,39 @@ impl Candidate for AsOf<'_> {
             Self::Is(found) => found.place(),
             Self::Was(was) => {
                 let today =
-                    was.standing.today.map(|hit| was.standing.catalogue.found(&[hit])[0].place());
+                    was.timeline.today.map(|hit| was.timeline.catalogue.found(&[hit])[0].place());
                 today.unwrap_or((u64::MAX, was.image.figi))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// contract 20.17: jobs beyond the bound are not answered, nor are smaller ones after them.
+    #[test]
+    fn the_rows_of_a_list_are_bounded() {
+        let figi = Figi::parse("BBG000BLNNH6").unwrap();
+        let day = Date::parse("2024-01-02").unwrap();
+        let row = PastRow {
+            row: Instrument::new(figi),
+            valid_from: Some(day),
+            valid_to: None,
+            basis: Basis::Observed,
+            today: None,
+            successor: None,
+        };
+        let of = |rows: usize| {
+            let past = vec![row.clone(); rows];
+            Resolution { past, ..Resolution::new(Status::Ambiguous(rows), vec![], vec![]) }
+        };
+        let mut left = 3;
+        let answered = [2, 2, 1, 0].map(|rows| {
+            let resolution = within(of(rows), &mut left);
+            (resolution.past.len(), resolution.is_beyond_rows)
+        });
+        assert_eq!(answered, [(2, false), (0, true), (0, true), (0, false)]);
     }
 }

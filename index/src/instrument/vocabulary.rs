@@ -134,12 +134,12 @@ pub struct Vocabulary {
 pub struct Vocabularies<'v> {
     /// The values that rows have now.
     pub today: &'v Vocabulary,
-    /// Those, and the values that rows had; without a past the same.
+    /// The same values and those that rows had; without a past only the same.
     pub past: &'v Vocabulary,
 }
 
 impl<'v> From<&'v Vocabulary> for Vocabularies<'v> {
-    /// Those of an index without a past.
+    /// The values of an index without a past.
     fn from(today: &'v Vocabulary) -> Self {
         Self { today, past: today }
     }

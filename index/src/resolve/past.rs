@@ -5,7 +5,7 @@ use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::search::Hit;
 
-/// What an answer about the past rests on.
+/// The basis of an answer about the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The row was observed so.
@@ -38,7 +38,7 @@ pub struct PastRow {
     /// The last day on which it was observed so, or is stated to have been; `None` when it still is,
     /// and when it is stated without one.
     pub valid_to: Option<Date>,
-    /// What the answer rests on.
+    /// The basis of the answer.
     pub basis: Basis,
     /// The row of the same FIGI now.
     pub today: Option<Hit>,

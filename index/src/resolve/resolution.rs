@@ -123,7 +123,7 @@ impl Resolution {
         }
     }
 
-    /// What the identifier was, for a reason.
+    /// The former row of the identifier as a text, for a reason.
     fn was(&self) -> String {
         let Some(past) = self.past.first() else { return String::new() };
         // The value of a row that is still the same is blank now.

@@ -28,7 +28,7 @@ pub(crate) struct Writer<'a, R> {
 
 /// A job of which the result is written.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ListedJob<'a> {
     /// The number of the job, from 1.
     pub(crate) row: usize,
     /// The identifier as it was sent, which is needed in CSV only.
@@ -94,7 +94,7 @@ impl<R: RowSource> Writer<'_, R> {
     }
 
     /// Writes one result.
-    pub(crate) fn write(&self, out: &mut Pieces, asked: Asked<'_>, resolution: &Resolution) {
+    pub(crate) fn write(&self, out: &mut Pieces, asked: ListedJob<'_>, resolution: &Resolution) {
         match self.form {
             Form::Json => self.json(out, asked, resolution),
             Form::Ndjson => {
@@ -105,7 +105,7 @@ impl<R: RowSource> Writer<'_, R> {
         }
     }
 
-    fn json(&self, out: &mut Pieces, asked: Asked<'_>, resolution: &Resolution) {
+    fn json(&self, out: &mut Pieces, asked: ListedJob<'_>, resolution: &Resolution) {
         let buffer = out.last();
         let status = resolution.status.name();
         let _ = write!(buffer, "{{\"status\":\"{status}\"");
@@ -174,7 +174,7 @@ impl<R: RowSource> Writer<'_, R> {
         out.last().push(b'}');
     }
 
-    fn csv(&self, out: &mut Pieces, asked: Asked<'_>, resolution: &Resolution) {
+    fn csv(&self, out: &mut Pieces, asked: ListedJob<'_>, resolution: &Resolution) {
         let id_types: Vec<_> = resolution.id_types.iter().map(|id_type| id_type.name()).collect();
         let matches = resolution.status.matches().to_string();
         let by = match resolution.status {
@@ -185,9 +185,9 @@ impl<R: RowSource> Writer<'_, R> {
         let (row, status) = (asked.row.to_string(), resolution.status.name());
         let head = [&row, asked.input, status, &id_types.join("|"), &matches, by, &reason];
         let is_shown = self.options.is_many || matches!(resolution.status, Status::Resolved(_));
-        let shown: Vec<Shown<'_>> = match &resolution.past[..] {
-            [] => resolution.hits.iter().copied().map(Shown::Now).collect(),
-            past => past.iter().filter(|_| asked.day.is_some()).map(Shown::Was).collect(),
+        let shown: Vec<CsvRow<'_>> = match &resolution.past[..] {
+            [] => resolution.hits.iter().copied().map(CsvRow::Now).collect(),
+            past => past.iter().filter(|_| asked.day.is_some()).map(CsvRow::Was).collect(),
         };
         let shown = if is_shown { &shown[..] } else { &[] };
         for shown in shown.iter().map(Some).chain(shown.is_empty().then_some(None)) {
@@ -198,10 +198,10 @@ impl<R: RowSource> Writer<'_, R> {
             for field in &self.options.fields {
                 let text = match shown {
                     None => None,
-                    Some(Shown::Now(hit)) => {
+                    Some(CsvRow::Now(hit)) => {
                         self.rows.row(*hit).value(*field).as_ref().map(FieldValue::to_string)
                     }
-                    Some(Shown::Was(was)) => {
+                    Some(CsvRow::Was(was)) => {
                         wire::past::text(&was.row, *field).map(Cow::into_owned)
                     }
                 };
@@ -209,8 +209,8 @@ impl<R: RowSource> Writer<'_, R> {
             }
             if self.has_past {
                 let rows = match shown {
-                    Some(Shown::Now(_)) => &[],
-                    Some(Shown::Was(row)) => slice::from_ref(*row),
+                    Some(CsvRow::Now(_)) => &[],
+                    Some(CsvRow::Was(row)) => slice::from_ref(*row),
                     None => &resolution.past[..],
                 };
                 for text in past::cells(rows) {
@@ -239,7 +239,7 @@ impl<R: RowSource> Writer<'_, R> {
 }
 
 /// A row of an answer in CSV.
-enum Shown<'a> {
+enum CsvRow<'a> {
     /// A row of today.
     Now(Hit),
     /// A row as it was on the day that was asked for.

@@ -25,7 +25,7 @@ use figdex_index::{
     Vocabulary,
 };
 
-pub(crate) use self::answer::{Asked, Writer};
+pub(crate) use self::answer::{ListedJob, Writer};
 pub(crate) use self::options::{Options, unknown_values};
 use super::Fault;
 use super::job::Job;

@@ -21,7 +21,7 @@ pub(crate) struct Options {
     /// The values of the steps that are outside the sets of their properties, such as
     /// `exchCode=XX`.
     unknown_values: Vec<String>,
-    /// Those that no row of the past has either.
+    /// The ones among them that no row of the past has either.
     unknown_in_past: Vec<String>,
     pub(super) includes_unlisted: bool,
     filters: Option<Filters>,

@@ -11,6 +11,7 @@ mod examples;
 mod facets;
 mod find;
 mod health;
+mod history;
 mod identifiers;
 mod instruments;
 mod keys;

@@ -59,6 +59,13 @@ fn a_line_for_each_request() {
         ("POST", "/v3/search", no_id, query, ("POST", "/v3/search", 200, 0)),
         ("GET", "/suggest?query=SECRET4711", "", "", ("GET", "/suggest", 200, 0)),
         ("GET", "/instruments/SECRET4711", "", "", ("GET", "/instruments/{figi}", 400, 0)),
+        (
+            "GET",
+            "/instruments/SECRET4711/history",
+            "",
+            "",
+            ("GET", "/instruments/{figi}/history", 400, 0),
+        ),
         ("GET", "/SECRET4711?SECRET4711=1", "", "", ("GET", "other", 404, 0)),
         (
             "GET",

@@ -122,7 +122,7 @@ fn covered_since(nights: &[Night], _figis: &[Figi], version: &Seen) -> Date {
         None => String::new(),
     };
     let pair = format!("{}\t{}", one("marketSector"), one("exchCode"));
-    super::reference::covered(nights).get(&pair).copied().unwrap_or(nights[0].day)
+    super::covered(nights).get(&pair).copied().unwrap_or(nights[0].day)
 }
 
 /// The version of a FIGI on a day, seen from one side.

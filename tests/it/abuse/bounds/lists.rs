@@ -67,6 +67,17 @@ pub(super) fn lists(bytes: usize) -> Vec<Hostile> {
                 r#"{"idType":"TICKER","idValue":"A","strike":[1,2],"coupon":[1,2]}"#.to_owned()
             }),
         ),
+        (
+            "jobs with a day",
+            jobs(JOBS_MAX, |_| r#"{"text":"MANY","asOf":"2024-01-02"}"#.to_owned()),
+        ),
+        (
+            "a day that is long",
+            format!(
+                "{{\"jobs\":[{{\"text\":\"A\",\"asOf\":\"{}\"}}]}}",
+                "\\u0001".repeat(bytes / 6 - 9)
+            ),
+        ),
         ("members that nobody knows", format!("{{\"jobs\":[],{}}}", members.join(","))),
         ("members that come again", filled("{", "\"jobs\":null", "}", bytes)),
         ("members of a job", format!("{{\"jobs\":[{{{}}}]}}", of_job.join(","))),
@@ -109,6 +120,10 @@ pub(super) fn lists(bytes: usize) -> Vec<Hostile> {
             let hostile = Hostile::post("/resolve", Form::Csv, &format!("{name}, {accept}"), body);
             all.push(hostile.at("/resolve?many=all").with(&format!("Accept: {accept}\r\n")));
         }
+    }
+    for query in ["asOf=2024-01-02", "formerly=true", "asOf=2024-01-02&many=all"] {
+        let hostile = Hostile::post("/resolve", Form::Csv, query, "MANY\n".repeat(1_000));
+        all.push(hostile.at(&format!("/resolve?{query}")));
     }
     for (name, rows) in [("N190", 190), ("N400", 400), ("N500", 500)] {
         let many = format!("{name} of {rows} rows");
