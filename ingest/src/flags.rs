@@ -250,13 +250,13 @@ pub struct HistoryFlags {
 }
 
 impl HistoryFlags {
-    /// What the build does with the past.
+    /// The decision of the build about the past.
     pub fn chosen(&self) -> History {
         const DAY_SECONDS: u64 = 24 * 60 * 60;
-        let mend_days = |mend: Duration| (mend.as_secs() / DAY_SECONDS) as u32;
+        let in_days = |time: Duration| (time.as_secs() / DAY_SECONDS) as u32;
         match (self.is_kept, self.is_dropped) {
             (true, _) => History::Kept {
-                mend_days: self.mend.map_or(MEND_DAYS, mend_days),
+                mend_days: self.mend.map_or(MEND_DAYS, in_days),
                 has_derivatives: self.has_derivatives,
                 from: self.from.clone(),
             },
