@@ -105,7 +105,7 @@ fn version(out: &mut Vec<u8>, version: &Shown<'_>, hides: Identifiers) {
     let learned: Vec<&(PastColumn, Date)> = learned.iter().filter(is_told).collect();
     let basis = if learned.is_empty() { "observed" } else { "assumed" };
     out.push(b'{');
-    days(out, *first, *last);
+    days(out, Some(*first), *last);
     let _ = match end {
         Some(end) => write!(out, ",\"end\":\"{}\"", name_of(*end)),
         None => write!(out, ",\"end\":null"),
@@ -193,14 +193,16 @@ pub(super) fn text(row: &Instrument, field: Field) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Writes the days on which a row was so, as members of an object.
-pub(super) fn days(out: &mut Vec<u8>, first: Date, last: Option<Date>) {
+/// Writes the days on which a row was so, as members of an object; an unknown one is null.
+pub(super) fn days(out: &mut Vec<u8>, first: Option<Date>, last: Option<Date>) {
     if !out.ends_with(b"{") {
         out.push(b',');
     }
-    let _ = write!(out, "\"validFrom\":\"{first}\",\"validTo\":");
-    let _ = match last {
-        Some(day) => write!(out, "\"{day}\""),
-        None => write!(out, "null"),
-    };
+    for (place, (name, day)) in [("validFrom", first), ("validTo", last)].into_iter().enumerate() {
+        let comma = if place > 0 { "," } else { "" };
+        let _ = match day {
+            Some(day) => write!(out, "{comma}\"{name}\":\"{day}\""),
+            None => write!(out, "{comma}\"{name}\":null"),
+        };
+    }
 }

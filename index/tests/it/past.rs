@@ -16,7 +16,7 @@ use figdex_index::{
     Property, Version, VersionEnd, Versions, check_digit, rollback,
 };
 
-use self::reference::{Night, Row, Seen, covered, instrument, seen, written};
+use self::reference::{Night, Seen, covered, instrument, seen, written};
 use self::sequence::{Sequence, Step, day, figi, row};
 use crate::support::options;
 
@@ -33,7 +33,7 @@ fn try_build(index: &Path, night: &Night, noise: usize) -> Result<(Manifest, Pas
     builder.keep_past(PastOptions {
         mend_days: night.mend_days,
         has_derivatives: night.has_derivatives,
-        from: None,
+        ..PastOptions::default()
     });
     for (figi, row) in &night.rows {
         let mut instrument = instrument(*figi, row);

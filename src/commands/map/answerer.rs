@@ -96,8 +96,8 @@ impl RowPast {
     /// The same past for the reason of a result, if its days are known.
     pub(super) fn for_reason(&self) -> Option<PastRow> {
         let Self { figi, valid_from, valid_to, basis, .. } = *self;
-        let (valid_from, basis) = (valid_from?, basis?);
-        Some(PastRow { row: Instrument::new(figi), valid_from, valid_to, basis, today: None })
+        let (row, basis) = (Instrument::new(figi), basis?);
+        Some(PastRow { row, valid_from, valid_to, basis, today: None, successor: None })
     }
 }
 
@@ -106,7 +106,7 @@ impl From<&PastRow> for RowPast {
         Self {
             figi: row.figi(),
             today: row.today.map(|_| row.figi()),
-            valid_from: Some(row.valid_from),
+            valid_from: row.valid_from,
             valid_to: row.valid_to,
             basis: Some(row.basis),
         }

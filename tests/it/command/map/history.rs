@@ -68,7 +68,7 @@ fn desk_of(nights: &[(&str, &[Row])], has_past: bool) -> Desk {
         let options = BuildOptions { date, ..BuildOptions::default() };
         let mut builder = Builder::create(&desk.path("index"), options).unwrap();
         if has_past {
-            builder.keep_past(PastOptions { mend_days: 7, has_derivatives: false, from: None });
+            builder.keep_past(PastOptions::default());
         }
         let mut rows: Vec<Instrument> = rows.iter().copied().map(instrument).collect();
         rows.sort_by_key(|row| row.figi);
