@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::generation::Generation;
-use crate::generation::compare::{Compared, Comparison};
+use crate::generation::compare::{Compared, PairWalk};
 use crate::generation::manifest::{FileEntry, PastEntry};
 use crate::generation::names::FileName;
 use crate::generation::past::ahead::Ahead;
@@ -136,7 +136,7 @@ pub(super) fn write(
             // Also in a second build of the day on which the past was taken over.
             let refused = (before == Some(day)).then(|| log.path());
             let carried = Carried {
-                both: Comparison::of(generation, after)?,
+                both: PairWalk::of(generation, after)?,
                 records: Ahead::of(log)?,
                 earlier: earlier.as_ref().map(Ahead::of).transpose()?,
                 is_whole: exported.is_some(),
@@ -235,7 +235,7 @@ fn resolved(
 
 /// What is carried on.
 struct Carried<'a> {
-    both: Comparison<'a>,
+    both: PairWalk<'a>,
     records: Ahead<'a>,
     /// What was before the day that is observed again.
     earlier: Option<Ahead<'a>>,
@@ -335,7 +335,7 @@ impl Writing {
 
     /// Enters every pair of market sector and exchange code as covered from this day on.
     fn cover_all(&mut self, after: &Generation) -> Result<()> {
-        let mut rows = Comparison::of(None, after)?;
+        let mut rows = PairWalk::of(None, after)?;
         while rows.figi().is_some() {
             let row = rows.step(true)?.and_then(|compared| compared.after);
             if let Some(row) = row.filter(|row| self.keeps(row)) {

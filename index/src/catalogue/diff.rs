@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Catalogue;
 use crate::error::{Error, Result};
 use crate::generation::changes::{Changed, Net, NetError};
-use crate::generation::compare::{Compared, Comparison};
+use crate::generation::compare::{Compared, PairWalk};
 use crate::generation::id::GenerationId;
 use crate::meter::Meter;
 
@@ -36,7 +36,7 @@ impl Catalogue {
         before: &Self,
         mut each: impl FnMut(Changed) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut both = Comparison::of(Some(&before.generation), &self.generation)?;
+        let mut both = PairWalk::of(Some(&before.generation), &self.generation)?;
         while both.figi().is_some() {
             let Some(Compared { before, after }) = both.step(false)? else { continue };
             let changed = Changed { before, after };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Catalogue;
 use crate::error::{Error, Result};
-use crate::generation::compare::Comparison;
+use crate::generation::compare::PairWalk;
 use crate::generation::past::Versions;
 use crate::generation::past::ahead::Ahead;
 use crate::generation::past::log::{LogRecord, LogSummary, LogWriter};
@@ -27,7 +27,7 @@ impl Catalogue {
         let whole = LogSummary { is_whole: true, ..summary.clone() };
         let mut out = LogWriter::emptied(path.to_owned(), whole)?;
         let mut records = Ahead::of(&past.log)?;
-        let mut rows = Comparison::of(None, generation)?;
+        let mut rows = PairWalk::of(None, generation)?;
         while let Some(figi) = [rows.figi(), records.figi()].into_iter().flatten().min() {
             let record = records.take(figi)?;
             let row = match rows.figi() == Some(figi) {

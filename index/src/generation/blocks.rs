@@ -157,12 +157,12 @@ impl BlocksWriter {
 pub(super) struct Blocks {
     path: PathBuf,
     file: File,
-    blocks: Vec<Block>,
+    blocks: Vec<BlockEntry>,
 }
 
 /// A block of a file.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct BlockEntry {
     first: Figi,
     place: u64,
     packed_bytes: usize,
@@ -210,7 +210,7 @@ impl Blocks {
         let (table, summary) = rest.split_at(count * ENTRY_BYTES);
         let summary = serde_json::from_slice(summary)
             .map_err(|error| Error::damaged(path, error.to_string()))?;
-        let blocks = Block::table(table, magic_bytes as u64, blocks_end)
+        let blocks = BlockEntry::table(table, magic_bytes as u64, blocks_end)
             .ok_or_else(|| damaged("a block is wrong"))?;
         Ok((Self { path: path.to_owned(), file, blocks }, summary))
     }
@@ -260,7 +260,7 @@ impl Blocks {
     }
 }
 
-impl Block {
+impl BlockEntry {
     /// The blocks of a table, which must lie one after the other from `place` to `end`, in FIGI
     /// order; `None` otherwise.
     fn table(table: &[u8], mut place: u64, end: u64) -> Option<Vec<Self>> {

@@ -17,16 +17,16 @@ pub(crate) struct Compared {
 }
 
 /// A walk over the FIGIs of two generations.
-pub(crate) struct Comparison<'a> {
-    before: Side<'a>,
-    after: Side<'a>,
+pub(crate) struct PairWalk<'a> {
+    before: WalkSide<'a>,
+    after: WalkSide<'a>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> PairWalk<'a> {
     /// Begins a walk. Without a generation before, every instrument came.
     pub(crate) fn of(before: Option<&'a Generation>, after: &'a Generation) -> Result<Self> {
-        let before = Side::of(before.unwrap_or(after), before.is_none())?;
-        Ok(Self { before, after: Side::of(after, false)? })
+        let before = WalkSide::of(before.unwrap_or(after), before.is_none())?;
+        Ok(Self { before, after: WalkSide::of(after, false)? })
     }
 
     /// The next FIGI that has an instrument in one of both.
@@ -42,7 +42,7 @@ impl<'a> Comparison<'a> {
         let compared = match !wants && is_old && is_new && self.before.is_stored_as(&self.after) {
             true => None,
             false => {
-                let image = |is_there: bool, side: &Side<'_>| {
+                let image = |is_there: bool, side: &WalkSide<'_>| {
                     is_there.then(|| side.instrument()).transpose()
                 };
                 let (before, after) = (image(is_old, &self.before)?, image(is_new, &self.after)?);
@@ -60,7 +60,7 @@ impl<'a> Comparison<'a> {
 }
 
 /// One of both generations, at an instrument.
-struct Side<'a> {
+struct WalkSide<'a> {
     generation: &'a Generation,
     /// The parts after the current one.
     rest: std::slice::Iter<'a, Part>,
@@ -69,7 +69,7 @@ struct Side<'a> {
     block: ExtrasBlock,
 }
 
-impl<'a> Side<'a> {
+impl<'a> WalkSide<'a> {
     fn of(generation: &'a Generation, is_empty: bool) -> Result<Self> {
         let rest = if is_empty { [].iter() } else { generation.parts.iter() };
         let mut side = Self { generation, rest, part: None, doc: 0, block: ExtrasBlock::default() };

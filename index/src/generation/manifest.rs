@@ -146,7 +146,7 @@ pub struct PartEntry {
     pub files: Vec<FileEntry>,
 }
 
-/// The past of a generation, in a folder of its own.
+/// The past of a generation, in its own folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PastEntry {

@@ -94,7 +94,7 @@ impl Generation {
             ));
         }
         let past = manifest.past.as_ref();
-        let past = past.map(|entry| Past::open(path, entry, &vocabulary)).transpose()?;
+        let past = past.map(|entry| Past::open(path, entry.until, &vocabulary)).transpose()?;
         Ok(Self { path: path.to_owned(), manifest, vocabulary, parts, past })
     }
 

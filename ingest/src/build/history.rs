@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// The default of [`History::mend_days`].
 pub const MEND_DAYS: u32 = 7;
 
-/// What a build does with the past of the instruments.
+/// The decision of a build about the past of the instruments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum History {
     /// Keeps no past. Fails if the published generation has one.

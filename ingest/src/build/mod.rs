@@ -99,7 +99,7 @@ pub struct Build {
     pub date: Option<Date>,
     /// The time for which the files of changes are kept; `None` keeps no changes.
     pub changes_kept: Option<Duration>,
-    /// What becomes of the past of the instruments.
+    /// The decision about the past of the instruments.
     pub history: History,
     /// Files of retired identifiers, for a past that is kept.
     pub retired: Vec<Input>,

@@ -1,4 +1,4 @@
-//! What a build did to the past of the instruments (`--history`).
+//! The effect of a build on the past of the instruments (`--history`).
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct KeptPast {
     /// Instruments with another value in place of a known one.
     pub replaced: u64,
     /// Instruments that were soon as before again, after they had gone or had another value.
-    pub mended: u64,
+    pub returned: u64,
     /// Retired identifiers that files state of instruments (`--retired`).
     pub stated: u64,
     /// The columns that are much less filled than the day before, and so changed nothing.
@@ -44,7 +44,7 @@ impl KeptPast {
             gone: report.went,
             expired: report.expired,
             replaced: report.replaced,
-            mended: report.mended,
+            returned: report.mended,
             stated: report.stated,
             unfilled: report.unfilled.clone(),
         }
@@ -65,20 +65,20 @@ impl KeptPast {
 impl fmt::Display for KeptPast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { since, until, .. } = self;
-        let [days, versions, came, gone, expired, replaced, mended] = [
+        let [days, versions, came, gone, expired, replaced, returned] = [
             self.days,
             self.versions,
             self.came,
             self.gone,
             self.expired,
             self.replaced,
-            self.mended,
+            self.returned,
         ]
         .map(grouped);
         writeln!(f, "past: {since} to {until} (days: {days}, earlier versions: {versions})")?;
         write!(
             f,
-            "  {came} came, {gone} gone, {expired} expired, {replaced} replaced, {mended} mended"
+            "  {came} came, {gone} gone, {expired} expired, {replaced} replaced, {returned} returned"
         )?;
         match self.stated {
             0 => Ok(()),

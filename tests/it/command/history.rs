@@ -123,7 +123,7 @@ fn the_past_is_reported() {
     dump(folder, rows(1..12, changed));
     let report = kept(folder, "index", &day(3), &["--report", "report.json"]);
     let lines = "\npast: 2026-01-01 to 2026-01-03 (days: 2, earlier versions: 2)\n  \
-                 2 came, 1 gone, 0 expired, 1 replaced, 0 mended\n";
+                 2 came, 1 gone, 0 expired, 1 replaced, 0 returned\n";
     assert!(report.contains(lines), "{report}");
     let text = fs::read_to_string(folder.join("report.json")).unwrap();
     let json: Value = serde_json::from_str(&text).unwrap();
@@ -151,9 +151,9 @@ fn the_past_is_reported() {
     // A row that comes back soon had not gone; with --mend 1d it had.
     dump(folder, rows(0..12, changed));
     let report = kept(folder, "index", &day(4), &["--mend", "1d"]);
-    assert!(report.contains("  1 came, 0 gone, 0 expired, 0 replaced, 0 mended\n"), "{report}");
+    assert!(report.contains("  1 came, 0 gone, 0 expired, 0 replaced, 0 returned\n"), "{report}");
     let report = kept(folder, "index", &day(4), &[]);
-    assert!(report.contains("  0 came, 0 gone, 0 expired, 0 replaced, 1 mended\n"), "{report}");
+    assert!(report.contains("  0 came, 0 gone, 0 expired, 0 replaced, 1 returned\n"), "{report}");
 }
 
 /// A build without the flags says nothing of a past.

@@ -29,7 +29,6 @@ use self::log::{LogSummary, PastLog};
 use self::lookup::{LookupWriter, PastLookup};
 use self::stated::Retired;
 use crate::error::{Error, Result};
-use crate::generation::manifest::PastEntry;
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
@@ -132,10 +131,11 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    pub(crate) fn open(generation: &Path, entry: &PastEntry, today: &Vocabulary) -> Result<Self> {
+    /// Opens the past of a generation, which ends on its day `until`.
+    pub(crate) fn open(generation: &Path, until: Date, today: &Vocabulary) -> Result<Self> {
         let folder = generation.join(PAST);
         let log = PastLog::open(&folder.join(VERSIONS_LOG))?;
-        if log.summary().days.last() != Some(entry.until) {
+        if log.summary().days.last() != Some(until) {
             let what = "its last day is not that of the manifest";
             return Err(Error::damaged(&folder.join(VERSIONS_LOG), what));
         }
