@@ -164,7 +164,11 @@ impl Past {
         let mut writer = LookupWriter::default();
         let mut records = self.log.records();
         while let Some(record) = records.next()? {
-            let row = row(record.figi())?;
+            // A row without an open version is an option that is left out.
+            let row = match record.is_open() {
+                true => row(record.figi())?,
+                false => None,
+            };
             writer.add(&record.versions(row.as_ref()), row.as_ref());
         }
         if self.lookup.is_of(writer) {

@@ -65,6 +65,7 @@ impl State {
 #[test]
 fn the_versions_are_those_of_all_days() {
     let sequences = std::env::var("FIGDEX_PAST_SEQUENCES").map(|text| text.parse().unwrap());
+    let (mut ends, mut lost_columns) = ([0; 4], 0);
     for seed in 0..sequences.unwrap_or(1_000) {
         let mut sequence = Sequence::new(seed);
         let mut published = vec![State::default()];
@@ -84,7 +85,14 @@ fn the_versions_are_those_of_all_days() {
                 assert_eq!(found, expected, "seed {seed}, {figi}: {rows:?}");
             }
         }
+        let State { nights, versions, .. } = &published[published.len() - 1];
+        let closed = versions.values().flat_map(|versions| &versions.closed);
+        closed.for_each(|version| ends[version.end as usize] += 1);
+        lost_columns += nights.windows(2).map(|two| lost(&two[0], &two[1]).len()).sum::<usize>();
     }
+    let least = ends.into_iter().chain([lost_columns]).min();
+    assert!(least > Some(0), "{ends:?} ends, {lost_columns} lost columns");
+    println!("{ends:?} ends, {lost_columns} lost columns");
 }
 
 /// The state after some random nights with many records.

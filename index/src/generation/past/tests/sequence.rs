@@ -148,7 +148,7 @@ impl Sequence {
     fn random(&mut self) -> Row {
         let mut row = Row::new();
         for place in 0..COLUMNS.len() {
-            if self.chance(75) {
+            if self.chance(92) {
                 self.fill(place, &mut row);
             }
         }
