@@ -283,6 +283,7 @@ mod tests {
                 exchanges: BTreeMap::new(),
                 countries: BTreeMap::new(),
                 filled: BTreeMap::new(),
+                past: None,
                 parts: vec![PartEntry {
                     folder: PartFolder::of(0),
                     instruments: 0,
