@@ -30,7 +30,7 @@ async fn handle(figi: String, query: String, head: Head, state: Arc<State>) -> R
         let figi =
             figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
         let asked = HistoryRequest::parse(&query).map_err(OpenError::Invalid)?;
-        let hides = Identifiers::of(state.settings());
+        let shows = Identifiers::of(state.settings());
         // Heavy work: two blocks are decompressed, and there may be many versions.
         let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
         let question = OneHistory(figi);
@@ -41,7 +41,7 @@ async fn handle(figi: String, query: String, head: Head, state: Arc<State>) -> R
                 request::add_rows(1);
                 let mut out = Vec::new();
                 let history = History { versions, coverage, covered_since };
-                wire::history(&mut out, &history, &asked, hides);
+                wire::history(&mut out, &history, &asked, shows);
                 Ok(out)
             }
         });

@@ -65,7 +65,7 @@ pub(crate) fn history(
     out: &mut Vec<u8>,
     history: &History,
     request: &HistoryRequest,
-    hides: Identifiers,
+    shows: Identifiers,
 ) {
     let History { versions, coverage: Coverage { since, until }, covered_since } = history;
     let open = versions.open.iter().map(|open| ShownVersion {
@@ -92,15 +92,15 @@ pub(crate) fn history(
          \"coveredSince\":\"{covered_since}\",\"versions\":",
         versions.figi
     );
-    array(out, &shown, |out, version| self::version(out, version, hides));
+    array(out, &shown, |out, version| self::version(out, version, shows));
     let _ = write!(out, ",\"truncated\":{is_truncated}}}");
 }
 
-fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, hides: Identifiers) {
+fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, shows: Identifiers) {
     let ShownVersion { first, last, end, learned, image } = version;
     // The day on which an identifier was learned would say that there is one.
     let is_shown_too = |(column, _): &&(PastColumn, Date)| {
-        hides == Identifiers::Shown || !matches!(column, PastColumn::Identifiers(_))
+        shows == Identifiers::Shown || !matches!(column, PastColumn::Identifiers(_))
     };
     let learned: Vec<&(PastColumn, Date)> = learned.iter().filter(is_shown_too).collect();
     let basis = if learned.is_empty() { "observed" } else { "assumed" };
@@ -120,7 +120,7 @@ fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, hides: Identifiers) {
         for attribute in [Attribute::Expiration, Attribute::Maturity, Attribute::Listed] {
             value(out, attribute.name(), image.value(attribute));
         }
-        if hides == Identifiers::Shown {
+        if shows == Identifiers::Shown {
             out.extend_from_slice(b",\"identifiers\":");
             identifiers(out, image);
         }

@@ -592,3 +592,20 @@ fn statuses_are_counted() {
         assert!(line.is_some_and(|line| line.ends_with(" 1")), "{status}: {line:?}");
     }
 }
+
+/// contract 20.16: an index in a cluster has no past, and other jobs of a list have their answers.
+#[test]
+fn an_index_in_a_cluster() {
+    let server = Server::of_dump(&format!("figi,ticker\n{},NOW\n", figi(1)));
+    let dated = json!({"text": "NOW", "asOf": "2024-01-02"});
+    let results = results(&server, json!(["NOW", dated, "NEVER"]), json!({"formerly": true}));
+    let statuses: Vec<_> = results.iter().map(|one| one["status"].clone()).collect();
+    assert_eq!(statuses, ["resolved", "invalid", "unknown"]);
+    let reason = match server.is_in_cluster() {
+        true => "an index in a cluster has no past, so asOf cannot be answered",
+        false => "this index keeps no past (build it with --history)",
+    };
+    assert_eq!(results[1]["error"], reason);
+    let no_past = json!({"error": "This index keeps no past."});
+    assert_eq!(history(&server, 1, ""), (404, no_past));
+}

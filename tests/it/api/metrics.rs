@@ -224,9 +224,16 @@ fn jobs_are_counted_by_what_they_find() {
                 expected.insert(("figdex_mapping_jobs_total", labels), count);
             }
         }
-        for (status, count) in
-            [("resolved", 1.0), ("ambiguous", 0.0), ("unknown", 1.0), ("invalid", 1.0)]
-        {
+        for (status, count) in [
+            ("resolved", 1.0),
+            ("ambiguous", 0.0),
+            ("unknown", 1.0),
+            ("invalid", 1.0),
+            ("historical", 0.0),
+            ("gone", 0.0),
+            ("uncertain", 0.0),
+            ("outOfCoverage", 0.0),
+        ] {
             expected.insert(("figdex_list_jobs_total", format!(r#"status="{status}""#)), count);
         }
         let series = series.into_iter().map(|((name, labels), n)| ((name, labels.to_owned()), n));
