@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{IdType, Instrument, Manifest};
+use figdex_index::{IdType, Instrument, Manifest, PastEntry};
 
 use super::instrument::Identifiers;
 use super::json::string;
@@ -25,6 +25,10 @@ pub(crate) fn about(
     for (name, text) in [("date", manifest.date.to_string()), ("token", manifest.id.to_string())] {
         write!(out, ",\"{name}\":").expect("writing into memory does not fail");
         string(out, &text);
+    }
+    if let Some(PastEntry { since, until, .. }) = &manifest.past {
+        write!(out, ",\"coverage\":{{\"since\":\"{since}\",\"until\":\"{until}\"}}")
+            .expect("writing into memory does not fail");
     }
     out.extend_from_slice(b",\"sample\":");
     out.extend_from_slice(if is_sample { b"true" } else { b"false" });

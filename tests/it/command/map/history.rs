@@ -68,7 +68,7 @@ fn desk_of(nights: &[(&str, &[Row])], has_past: bool) -> Desk {
         let options = BuildOptions { date, ..BuildOptions::default() };
         let mut builder = Builder::create(&desk.path("index"), options).unwrap();
         if has_past {
-            builder.keep_past(PastOptions { mend_days: 7, has_derivatives: false, from: None });
+            builder.keep_past(PastOptions::default());
         }
         let mut rows: Vec<Instrument> = rows.iter().copied().map(instrument).collect();
         rows.sort_by_key(|row| row.figi);
@@ -101,7 +101,7 @@ fn former_identifiers_say_what_they_were() {
             "FB,1,historical,0,it was of BBG000MM2P62 until 2022-06-08,,BBG000MM2P62,BBG000MM2P62,\
              2022-06-08,2022-06-08,observed",
             "META,2,resolved,1,only,BBG000MM2P62,,,,,",
-            "TWX,3,gone,0,\"it was of BBG000BPH459, which is gone, until 2022-06-09\",,\
+            "TWX,3,gone,0,\"it was of BBG000BPH459 until 2022-06-09, which is not there any more\",,\
              BBG000BPH459,,2022-06-08,2022-06-09,observed",
             "NOPE,4,unknown,0,not found,,,,,,",
         ]
