@@ -2,15 +2,17 @@
 
 use std::io::Write as _;
 
-use figdex_index::{IdType, Instrument, Manifest, PastEntry};
+use figdex_index::{Coverage, IdType, Instrument, Manifest};
 
 use super::instrument::Identifiers;
 use super::json::string;
 
-/// Writes the description of the index. `example` is a well-known instrument.
+/// Writes the description of the index. `coverage` has the days of its past, if it has one, and
+/// `example` is a well-known instrument.
 pub(crate) fn about(
     out: &mut Vec<u8>,
     manifest: &Manifest,
+    coverage: Option<Coverage>,
     is_sample: bool,
     example: Option<&Instrument>,
     identifiers: Identifiers,
@@ -26,7 +28,7 @@ pub(crate) fn about(
         write!(out, ",\"{name}\":").expect("writing into memory does not fail");
         string(out, &text);
     }
-    if let Some(PastEntry { since, until, .. }) = &manifest.past {
+    if let Some(Coverage { since, until }) = coverage {
         write!(out, ",\"coverage\":{{\"since\":\"{since}\",\"until\":\"{until}\"}}")
             .expect("writing into memory does not fail");
     }
