@@ -35,7 +35,8 @@ async fn handle(head: Head, state: Arc<State>) -> Response {
             let sources = manifest.sources.iter();
             let is_sample = sources.map(|source| source.name.as_str()).eq(SAMPLE);
             let mut out = Vec::new();
-            wire::about(&mut out, manifest, is_sample, example.as_ref(), identifiers);
+            let coverage = of.local().and_then(|index| index.coverage());
+            wire::about(&mut out, manifest, coverage, is_sample, example.as_ref(), identifiers);
             out
         });
         Ok(asked.await?)

@@ -2,15 +2,17 @@
 
 use std::io::Write as _;
 
-use figdex_index::{IdType, Instrument, Manifest};
+use figdex_index::{Coverage, IdType, Instrument, Manifest};
 
 use super::instrument::Identifiers;
 use super::json::string;
 
-/// Writes the description of the index. `example` is a well-known instrument.
+/// Writes the description of the index. `coverage` has the days of its past, if it has one, and
+/// `example` is a well-known instrument.
 pub(crate) fn about(
     out: &mut Vec<u8>,
     manifest: &Manifest,
+    coverage: Option<Coverage>,
     is_sample: bool,
     example: Option<&Instrument>,
     identifiers: Identifiers,
@@ -25,6 +27,10 @@ pub(crate) fn about(
     for (name, text) in [("date", manifest.date.to_string()), ("token", manifest.id.to_string())] {
         write!(out, ",\"{name}\":").expect("writing into memory does not fail");
         string(out, &text);
+    }
+    if let Some(Coverage { since, until }) = coverage {
+        write!(out, ",\"coverage\":{{\"since\":\"{since}\",\"until\":\"{until}\"}}")
+            .expect("writing into memory does not fail");
     }
     out.extend_from_slice(b",\"sample\":");
     out.extend_from_slice(if is_sample { b"true" } else { b"false" });

@@ -285,8 +285,8 @@ fn answer(
             rows
         }
         Status::Uncertain if wanted.keeps_all => {
-            let rows = data.map_or(Some(Vec::new()), |data| elements(data, *rows_left));
-            let rows = rows.context("`data` is not an array, or it is too long")?;
+            let rows = former.map_or(Some(Vec::new()), |data| elements(data, *rows_left));
+            let rows = rows.context("`former` is not an array, or it is too long")?;
             *rows_left -= rows.len();
             rows
         }

@@ -1,4 +1,5 @@
-//! Hostile servers: none holds the command for longer than its patience.
+//! Hostile servers: none holds the command for longer than its patience. Answers about the past, as
+//! a server writes them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,8 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use figdex_index::{Basis, Date, Field, Figi, Status, Vocabulary};
+use serde_json::Value;
+
 use super::client::{Client, Reply};
 use super::patience::Bounds;
+use super::shapes::{AnswerOptions, ListRequest, RemoteRow, answers, coverage};
+use crate::commands::map::answerer::{Answer, Asked, AskedAs, Narrowing, RowPast};
 use crate::config::map::Url;
 
 /// The bounds of these tests, which would not end with those of the command.
@@ -123,4 +129,147 @@ fn asking_again_takes_patience_too() {
     let error = error(&mut client);
     assert!(error.contains("it is too slow: 7 identifiers were answered in "), "{error}");
     assert_eq!(requests.load(Ordering::SeqCst), 3);
+}
+
+/// The answers to these results. `FIELDS` are those that were asked for.
+fn read(results: &str, keeps_all: bool, is_as_of: bool) -> Vec<Answer<RemoteRow>> {
+    const FIELDS: [Field; 1] = [Field::Ticker];
+    let jobs = serde_json::from_str::<Vec<Value>>(results).unwrap().len();
+    let wanted = AnswerOptions {
+        prefer: &[],
+        fields: &FIELDS,
+        keeps_all,
+        accepts_historical: true,
+        has_past: true,
+        is_as_of,
+    };
+    let body = format!("{{\"generation\":3,\"results\":{results}}}");
+    answers(body.as_bytes(), jobs, wanted).unwrap().answers
+}
+
+fn date(text: &str) -> Option<Date> {
+    Some(Date::parse(text).unwrap())
+}
+
+const META: &str = "BBG000MM2P62";
+const TWX: &str = "BBG000BPH459";
+
+#[test]
+fn former_rows_are_read() {
+    let found = read(
+        r#"[
+            {"status":"historical","idType":"TICKER","former":{"ticker":"FB","figi":"BBG000MM2P62"},
+             "today":{"ticker":"META","figi":"BBG000MM2P62"},"validFrom":"2022-06-08",
+             "validTo":"2022-06-08","basis":"observed"},
+            {"status":"gone","idType":"TICKER","former":{"ticker":"TWX","figi":"BBG000BPH459"},
+             "today":null,"validFrom":"2022-06-08","validTo":"2022-06-09","basis":"assumed"},
+            {"status":"ambiguous","idType":"TICKER","matches":2,"former":[
+             {"ticker":"OLD","figi":"BBG000MM2P62","today":null,"validFrom":"2022-06-08",
+              "validTo":null,"basis":"observed"}]},
+            {"status":"unknown"}
+        ]"#,
+        false,
+        false,
+    );
+    let [historical, gone, ambiguous, unknown] = &found[..] else { panic!("four results") };
+    let figi = Figi::parse(META).unwrap();
+    let past = RowPast {
+        figi,
+        today: Some(figi),
+        valid_from: date("2022-06-08"),
+        valid_to: date("2022-06-08"),
+        basis: Some(Basis::Observed),
+    };
+    assert_eq!(historical.resolution.status, Status::Historical);
+    assert!(historical.is_accepted && historical.is_former);
+    assert_eq!(historical.past, [past]);
+    assert_eq!(historical.rows[0].field(0), Some("META"));
+    let reason = "it was of BBG000MM2P62 until 2022-06-08";
+    assert_eq!(historical.resolution.reason(), reason);
+    let past = RowPast {
+        figi: Figi::parse(TWX).unwrap(),
+        today: None,
+        valid_to: date("2022-06-09"),
+        basis: Some(Basis::Assumed),
+        ..past
+    };
+    assert_eq!((&gone.resolution.status, &gone.past[..]), (&Status::Gone, &[past][..]));
+    assert!(!gone.is_accepted && gone.rows.is_empty());
+    let past = RowPast { figi, valid_to: None, basis: Some(Basis::Observed), ..past };
+    assert_eq!(ambiguous.past, [past]);
+    assert!(ambiguous.is_former && ambiguous.rows.is_empty());
+    assert!(!unknown.is_former && unknown.past.is_empty());
+}
+
+#[test]
+fn rows_as_of_a_day_are_read() {
+    let results = r#"[
+        {"status":"resolved","idType":"TICKER","by":"only","asOf":"2022-06-08",
+         "data":[{"ticker":"FB","figi":"BBG000MM2P62"}],"today":{"ticker":"META",
+         "figi":"BBG000MM2P62"},"validFrom":"2022-06-08","validTo":"2022-06-08","basis":"observed"},
+        {"status":"uncertain","idType":"TICKER","asOf":"2022-06-15","former":[{"ticker":"TWX",
+         "figi":"BBG000BPH459","today":null,"validFrom":"2022-06-08","validTo":"2022-06-09",
+         "basis":"observed"}]},
+        {"status":"outOfCoverage","asOf":"2022-06-01",
+         "coverage":{"since":"2022-06-08","until":"2022-06-21"}}
+    ]"#;
+    for keeps_all in [false, true] {
+        let found = read(results, keeps_all, true);
+        let [resolved, uncertain, out] = &found[..] else { panic!("three results") };
+        assert_eq!(resolved.rows[0].field(0), Some("FB"));
+        let [past] = resolved.past[..] else { panic!("one row") };
+        assert_eq!(past.today.map(|figi| figi.to_string()).as_deref(), Some(META));
+        assert_eq!((past.valid_from, past.valid_to), (date("2022-06-08"), date("2022-06-08")));
+        assert!(!resolved.is_former);
+        assert_eq!(uncertain.resolution.status, Status::Uncertain);
+        assert_eq!(
+            (uncertain.rows.len(), uncertain.past.len()),
+            (keeps_all.into(), keeps_all.into())
+        );
+        assert_eq!(
+            out.resolution.reason(),
+            "the past that could answer is from 2022-06-08 to 2022-06-21"
+        );
+    }
+}
+
+/// One day for all is an option of the list; other days are members of their jobs.
+#[test]
+fn days_are_sent() {
+    let asked = |day| Asked {
+        text: "FB".into(),
+        reading: AskedAs::Text,
+        narrowing: Narrowing::default(),
+        day,
+    };
+    let vocabulary = Vocabulary::new([]);
+    let sent = |as_of, jobs: &[Asked<'_>]| -> Value {
+        let request = ListRequest {
+            jobs,
+            vocabulary: &vocabulary,
+            prefer: &[],
+            fields: &[Field::Figi],
+            include_unlisted_equities: false,
+            as_of,
+        };
+        serde_json::from_slice(&request.to_json()).unwrap()
+    };
+    let day = date("2022-06-08");
+    let expected = serde_json::json!({"jobs": ["FB"], "fields": ["figi"], "asOf": "2022-06-08"});
+    assert_eq!(sent(day, &[asked(day)]), expected);
+    let job = serde_json::json!({"text": "FB", "asOf": "2022-06-08"});
+    let expected = serde_json::json!({"jobs": [job], "fields": ["figi"]});
+    assert_eq!(sent(None, &[asked(day)]), expected);
+    let expected = serde_json::json!({"jobs": ["FB"], "fields": ["figi"]});
+    assert_eq!(sent(None, &[asked(None)]), expected);
+}
+
+#[test]
+fn a_server_says_what_its_past_covers() {
+    let covered =
+        coverage(br#"{"generation":3,"coverage":{"since":"2022-06-08","until":"2022-06-21"}}"#);
+    assert_eq!(covered.map(|it| Some(it.since)), Some(date("2022-06-08")));
+    for body in [&br#"{"generation":3}"#[..], b"<h1>404</h1>", b""] {
+        assert_eq!(coverage(body), None);
+    }
 }

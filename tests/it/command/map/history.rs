@@ -4,6 +4,7 @@ use figdex_index::{BuildOptions, Builder, Date, Figi, IdType, Instrument, PastOp
 use serde_json::json;
 
 use super::{Desk, Mapped};
+use crate::support::process::{Process, figdex};
 
 const META: &str = "BBG000MM2P62";
 const META_LN: &str = "BBG000BLNNH6";
@@ -101,7 +102,7 @@ fn former_identifiers_say_what_they_were() {
             "FB,1,historical,0,it was of BBG000MM2P62 until 2022-06-08,,BBG000MM2P62,BBG000MM2P62,\
              2022-06-08,2022-06-08,observed",
             "META,2,resolved,1,only,BBG000MM2P62,,,,,",
-            "TWX,3,gone,0,\"it was of BBG000BPH459, which is gone, until 2022-06-09\",,\
+            "TWX,3,gone,0,\"it was of BBG000BPH459 until 2022-06-09, which is not there any more\",,\
              BBG000BPH459,,2022-06-08,2022-06-09,observed",
             "NOPE,4,unknown,0,not found,,,,,,",
         ]
@@ -256,7 +257,7 @@ fn each_row_may_have_its_day() {
             "resolved,1,only,META",
             "invalid,0,it has no day: TradeDate is blank,",
             "invalid,0,\"\"\"09.06.2022\"\" is not a day as YYYY-MM-DD\",",
-            "invalid,0,\"\"\"2022-06-08T10:00:00Z\"\" has a time with a zone",
+            "invalid,0,\"\"\"2022-06-08T10:00:00Z\"\" has a time with a zone, on which its day depends\"",
             "invalid,0,1899-12-31 is before 1900-01-01,",
             "invalid,0,\"\"\"2022-02-30\"\" is not a day as YYYY-MM-DD\",",
             ",,no identifier,",
@@ -328,4 +329,47 @@ fn former_rows_of_several_securities_are_ambiguous() {
     let rows = lines(&mapped);
     assert_eq!(rows.len(), 3, "{}", mapped.text());
     assert!(rows[1..].iter().all(|row| row.contains(",2022-01-03,2022-01-03,observed")));
+}
+
+/// A server gives what the index in a folder gives, byte for byte.
+#[test]
+fn a_server_answers_alike() {
+    let desk = desk();
+    let mut command = figdex();
+    command.arg("--index").arg(desk.path("index")).args(["--listen", "127.0.0.1:0", "--no-limits"]);
+    let server = Process::start(&mut command);
+    let days = ["2022-06-07", "2022-06-08", "2022-06-09", "2022-06-15", "2022-06-20", ""];
+    let tickers = ["FB", "META", "TWX", "AOL", "FB0", "META0", "NOPE"];
+    let rows = tickers.iter().flat_map(|ticker| days.map(|day| format!("{ticker},{day}\n")));
+    desk.write("in.csv", format!("Ticker,day\n{}", rows.collect::<String>()));
+    for flags in [
+        &[][..],
+        &["--accept", "historical", "--fields", "ticker,name"],
+        &["--many", "all"],
+        &["--as-of", "@day"],
+        &["--as-of", "@day", "--fields", "ticker", "--many", "all"],
+        &["--as-of", "2022-06-15", "--many", "all"],
+        &["--as-of", "2022-06-09", "--add-type", "--where", "exchCode=US"],
+    ] {
+        let flags = [&["in.csv", "--id", "Ticker:TICKER"][..], flags].concat();
+        let here = desk.map(&flags);
+        let there = desk.map(&[&flags[..], &["--url", &server.place]].concat());
+        assert_eq!(here.ok(), there.ok(), "{flags:?}");
+        assert_eq!(here.sum(), there.sum(), "{flags:?}");
+    }
+}
+
+/// A server without a past refuses a day before it is asked about a row.
+#[test]
+fn a_server_without_a_past_refuses_a_day() {
+    let desk = desk_of(&NIGHTS[..1], false);
+    let mut command = figdex();
+    command.arg("--index").arg(desk.path("index")).args(["--listen", "127.0.0.1:0", "--no-limits"]);
+    let server = Process::start(&mut command);
+    let mapped = desk.map_file("in.csv", LIST, &["--as-of", "2022-06-08", "--url", &server.place]);
+    assert_eq!(mapped.code, Some(1));
+    let said = "figdex: the index of the server keeps no past, which --as-of asks for\n";
+    assert!(mapped.said.ends_with(said), "{}", mapped.said);
+    let mapped = desk.map(&["in.csv", "--fields", "figi", "--url", &server.place]);
+    assert_eq!(lines(&mapped)[0], "Ticker,n,match,matches,reason,figi");
 }
