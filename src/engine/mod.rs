@@ -30,7 +30,9 @@ pub(crate) use self::changes::ChangesAsked;
 pub(crate) use self::find::{Find, FoundPage, TextReading};
 pub(crate) use self::list::ListQuestions;
 pub(crate) use self::lookups::{LookedUp, Lookups};
-pub(crate) use self::questions::{Example, OneInstrument, PageQuestion, Suggestions};
+pub(crate) use self::questions::{
+    Example, OneHistory, OneInstrument, PageQuestion, PastOfOne, Suggestions,
+};
 pub(crate) use self::rows::FoundRows;
 pub(crate) use self::turn::Turns;
 pub use self::which::Engine;

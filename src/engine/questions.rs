@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use figdex_index::{
-    Begun, Catalogue, FacetQuestion, Facets, Family, Fetched, Figi, Hit, Instrument, Meter, Page,
-    Place, Search, Suggest, Suggestion,
+    Begun, Catalogue, Coverage, Date, FacetQuestion, Facets, Family, Fetched, Figi, Hit,
+    Instrument, Meter, Page, Place, Search, Suggest, Suggestion, Versions,
 };
 
 use super::answer::{Ask, Cluster, FoundHere, FoundThere};
@@ -129,6 +129,37 @@ impl Ask for OneInstrument {
         let Some(kin) = index.find_kin(self.0, id).await? else { return Ok(Default::default()) };
         let (rows, _, family) = index.family(kin, id).await?;
         Ok((rows, Some((None, family))))
+    }
+}
+
+/// The versions of the instrument with a FIGI (contract 20.12).
+pub(crate) struct OneHistory(pub(crate) Figi);
+
+/// The past of one instrument.
+pub(crate) enum PastOfOne {
+    /// The index keeps no past; one in a cluster never does.
+    NoPast,
+    /// The past does not know the FIGI.
+    Unknown,
+    /// The versions, the days that the past covers, and the first day of such rows.
+    Known { versions: Versions, coverage: Coverage, covered_since: Date },
+}
+
+impl Ask for OneHistory {
+    type Answer = PastOfOne;
+
+    fn here(&mut self, index: &Catalogue, _: &Meter) -> FoundHere<PastOfOne> {
+        let Some(coverage) = index.coverage() else { return Ok(Some(PastOfOne::NoPast)) };
+        let Some(versions) = index.versions(self.0)? else { return Ok(Some(PastOfOne::Unknown)) };
+        let open = versions.open.as_ref().map(|open| &open.image);
+        let last = open.or(versions.closed.last().map(|version| &version.image));
+        let covered_since = last.and_then(|image| index.covered_since(image));
+        let covered_since = covered_since.unwrap_or(coverage.since);
+        Ok(Some(PastOfOne::Known { versions, coverage, covered_since }))
+    }
+
+    async fn there(&mut self, _: Cluster<'_>) -> FoundThere<PastOfOne> {
+        Ok((Fetched::default(), PastOfOne::NoPast))
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) enum Route {
     /// `/{version}/schema`, and also `/schema`, which counts as v3.
     Schema(Version),
     Instrument,
+    History,
     Suggest,
     Facets,
     Find,
@@ -51,6 +52,7 @@ impl Route {
             Self::Schema(V2) => "/v2/schema",
             Self::Schema(V3) => "/v3/schema",
             Self::Instrument => "/instruments/{figi}",
+            Self::History => "/instruments/{figi}/history",
             Self::Suggest => "/suggest",
             Self::Facets => "/facets",
             Self::Find => "/find",

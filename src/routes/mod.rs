@@ -1,11 +1,12 @@
 //! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
-//! (chapters 16, 17 and 19). Routes that differ little share a file, such as search and filter.
+//! (chapters 16, 17, 19 and 20). Routes that differ little share a file, such as search and filter.
 
 mod about;
 mod changes;
 mod facets;
 mod find;
 mod health;
+mod history;
 mod instruments;
 mod mapping;
 pub(crate) mod metrics;
@@ -60,6 +61,8 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(search::route(state.clone()))
         .unify()
         .or(instruments::route(state.clone()))
+        .unify()
+        .or(history::route(state.clone()))
         .unify()
         .or(resolve::route(state.clone()))
         .unify()

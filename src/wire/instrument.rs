@@ -99,7 +99,7 @@ fn end_with(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
 }
 
 /// Writes each idType that the instrument has values of, with the values.
-fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
+pub(super) fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
     out.push(b'{');
     let mut is_first = true;
     for id_type in IdType::ALL {

@@ -11,6 +11,7 @@
 //! | 16 Outside the contract | `suggest`, `find`, `reading`, `facets`, `url_filters`, `instrument`, `about` |
 //! | 17 Lists | `list` |
 //! | 19 Changes | `changes` |
+//! | 20 The past | `past`, `list` |
 //!
 //! `json` reads and writes the common parts of all shapes. `cell` writes the cells of CSV.
 //!
@@ -29,6 +30,7 @@ mod job;
 pub(crate) mod job_result;
 pub(crate) mod json;
 pub(crate) mod list;
+mod past;
 mod properties;
 mod reading;
 mod row;
@@ -47,6 +49,7 @@ pub(crate) use self::instrument::{Identifiers, family, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::job_result::JobResult;
 pub(crate) use self::json::{array_in_pieces, error};
+pub(crate) use self::past::{History, HistoryRequest, history};
 pub(crate) use self::properties::{Checked, Several};
 pub(crate) use self::row::ROW_BYTES;
 pub(crate) use self::search::{INVALID_START, SearchRequest};

@@ -13,6 +13,7 @@ use super::options::Options;
 use super::past::joined;
 use super::{Form, fields, past};
 use crate::http::pieces::Pieces;
+use crate::wire;
 use crate::wire::cell::push_cell;
 use crate::wire::json::{array, string};
 
@@ -154,7 +155,7 @@ impl<R: RowSource> Writer<'_, R> {
             past::write(out.last(), &self.options.fields, self.rows, resolution, has_day);
         } else if !resolution.hits.is_empty() {
             buffer.extend_from_slice(b",\"data\":");
-            crate::wire::array_in_pieces(out, &resolution.hits, |out, hit| {
+            wire::array_in_pieces(out, &resolution.hits, |out, hit| {
                 fields::write_row(&self.options.fields, out.last(), self.rows.row(*hit));
             });
         }
@@ -200,7 +201,9 @@ impl<R: RowSource> Writer<'_, R> {
                     Some(Shown::Now(hit)) => {
                         self.rows.row(*hit).value(*field).as_ref().map(FieldValue::to_string)
                     }
-                    Some(Shown::Was(was)) => past::text(&was.row, *field).map(Cow::into_owned),
+                    Some(Shown::Was(was)) => {
+                        wire::past::text(&was.row, *field).map(Cow::into_owned)
+                    }
                 };
                 cell(buffer, head.len(), text.as_deref().unwrap_or_default());
             }

@@ -135,5 +135,6 @@ pub(super) fn paths() -> Vec<String> {
     paths.extend(page_files().into_iter().map(|(name, _)| format!("/page/{name}")));
     paths.push(format!("/instruments/{}", crate::support::figi(7)));
     paths.push("/instruments/BBG000000000".to_owned());
+    paths.push(format!("/instruments/{}/history?revised=true", crate::support::figi(7)));
     paths
 }

@@ -78,6 +78,7 @@ fn route_of(path: &str) -> String {
     let path = path.split('?').next().unwrap();
     let parts: Vec<_> = path.split('/').collect();
     match parts[..] {
+        ["", "instruments", _, "history"] => "/instruments/{figi}/history".to_owned(),
         ["", "instruments", _] => "/instruments/{figi}".to_owned(),
         ["", "page", ..] | ["", ""] => "/page/{file}".to_owned(),
         ["", "schema"] => "/v3/schema".to_owned(),

@@ -1,0 +1,206 @@
+//! Rows as they were, and the past of one instrument (contract 20).
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use figdex_index::{
+    Attribute, ColumnValue, Coverage, Date, Field, Figi, Instrument, PastColumn, Property, Version,
+    VersionEnd, Versions,
+};
+
+use super::instrument::{Identifiers, identifiers};
+use super::json::{array, string};
+use super::{Fault, invalid_key};
+
+/// The most versions of an answer.
+const VERSIONS_MAX: usize = 1_000;
+
+/// The parameters of `GET /instruments/{figi}/history`.
+pub(crate) struct HistoryRequest {
+    /// Whether versions that were mistakes are shown.
+    pub(crate) has_revised: bool,
+}
+
+impl HistoryRequest {
+    /// Reads the query of a URL.
+    ///
+    /// # Errors
+    /// The text for the answer's `error`.
+    pub(crate) fn parse(query: &str) -> Result<Self, Fault> {
+        let mut revised = None;
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if name != "revised" {
+                return Err(invalid_key(&name));
+            }
+            let value = value.parse().map_err(|_| "revised must be true or false.")?;
+            if revised.replace(value).is_some() {
+                return Err("revised must not be repeated.".into());
+            }
+        }
+        Ok(Self { has_revised: revised.unwrap_or(false) })
+    }
+}
+
+/// The past of one instrument.
+pub(crate) struct History {
+    /// Its versions.
+    pub(crate) versions: Versions,
+    /// The days that the past covers.
+    pub(crate) coverage: Coverage,
+    /// The first day from which something can be said of such rows.
+    pub(crate) covered_since: Date,
+}
+
+/// A version of either sort.
+struct Shown<'a> {
+    first: Date,
+    last: Option<Date>,
+    end: Option<VersionEnd>,
+    learned: &'a [(PastColumn, Date)],
+    image: &'a Instrument,
+}
+
+/// Writes the answer of `GET /instruments/{figi}/history`.
+pub(crate) fn history(
+    out: &mut Vec<u8>,
+    history: &History,
+    request: &HistoryRequest,
+    hides: Identifiers,
+) {
+    let History { versions, coverage: Coverage { since, until }, covered_since } = history;
+    let open = versions.open.iter().map(|open| Shown {
+        first: open.first,
+        last: None,
+        end: None,
+        learned: &open.learned,
+        image: &open.image,
+    });
+    let is_shown = |version: &&Version| request.has_revised || version.end != VersionEnd::Revised;
+    let closed = versions.closed.iter().rev().filter(is_shown).map(|version| Shown {
+        first: version.first,
+        last: Some(version.last),
+        end: Some(version.end),
+        learned: &version.learned,
+        image: &version.image,
+    });
+    let mut shown: Vec<Shown<'_>> = open.chain(closed).take(VERSIONS_MAX + 1).collect();
+    let is_truncated = shown.len() > VERSIONS_MAX;
+    shown.truncate(VERSIONS_MAX);
+    let _ = write!(
+        out,
+        "{{\"figi\":\"{}\",\"coverage\":{{\"since\":\"{since}\",\"until\":\"{until}\"}},\
+         \"coveredSince\":\"{covered_since}\",\"versions\":",
+        versions.figi
+    );
+    array(out, &shown, |out, version| self::version(out, version, hides));
+    let _ = write!(out, ",\"truncated\":{is_truncated}}}");
+}
+
+fn version(out: &mut Vec<u8>, version: &Shown<'_>, hides: Identifiers) {
+    let Shown { first, last, end, learned, image } = version;
+    // The day on which an identifier was learned would say that there is one.
+    let is_told = |(column, _): &&(PastColumn, Date)| {
+        hides == Identifiers::Shown || !matches!(column, PastColumn::Identifiers(_))
+    };
+    let learned: Vec<&(PastColumn, Date)> = learned.iter().filter(is_told).collect();
+    let basis = if learned.is_empty() { "observed" } else { "assumed" };
+    out.push(b'{');
+    days(out, *first, *last);
+    let _ = match end {
+        Some(end) => write!(out, ",\"end\":\"{}\"", name_of(*end)),
+        None => write!(out, ",\"end\":null"),
+    };
+    let _ = write!(out, ",\"basis\":\"{basis}\",\"row\":");
+    object(out, Field::of_every_row(), image, |out| {
+        for property in
+            [Property::MicCode, Property::Currency, Property::StateCode, Property::OptionType]
+        {
+            value(out, property.name(), image.property(property).map(ColumnValue::Text));
+        }
+        for attribute in [Attribute::Expiration, Attribute::Maturity, Attribute::Listed] {
+            value(out, attribute.name(), image.value(attribute));
+        }
+        if hides == Identifiers::Shown {
+            out.extend_from_slice(b",\"identifiers\":");
+            identifiers(out, image);
+        }
+    });
+    out.extend_from_slice(b",\"learned\":{");
+    for (place, (column, day)) in learned.into_iter().enumerate() {
+        let comma = if place > 0 { "," } else { "" };
+        let _ = write!(out, "{comma}\"{}\":\"{day}\"", column.name());
+    }
+    out.extend_from_slice(b"}}");
+}
+
+fn name_of(end: VersionEnd) -> &'static str {
+    match end {
+        VersionEnd::Replaced => "replaced",
+        VersionEnd::Gone => "gone",
+        VersionEnd::Expired => "expired",
+        VersionEnd::Revised => "revised",
+    }
+}
+
+fn value(out: &mut Vec<u8>, name: &str, value: Option<ColumnValue<'_>>) {
+    let _ = write!(out, ",\"{name}\":");
+    serde_json::to_writer(out, &value).expect("writing a value into memory does not fail");
+}
+
+/// Writes a row as it was with these members, null where unknown, and then those of `more`, each
+/// after a comma.
+pub(super) fn object(
+    out: &mut Vec<u8>,
+    fields: &[Field],
+    row: &Instrument,
+    more: impl Fn(&mut Vec<u8>),
+) {
+    out.push(b'{');
+    let start = out.len();
+    for field in fields {
+        if out.len() > start {
+            out.push(b',');
+        }
+        out.extend_from_slice(field.json_key().as_bytes());
+        match text(row, *field) {
+            None => out.extend_from_slice(b"null"),
+            Some(text) => string(out, &text),
+        }
+    }
+    more(out);
+    if fields.is_empty() && out.get(start) == Some(&b',') {
+        out.remove(start);
+    }
+    out.push(b'}');
+}
+
+/// The value of a field of a row as it was. The past has no unique IDs and no metadata.
+pub(super) fn text(row: &Instrument, field: Field) -> Option<Cow<'_, str>> {
+    let figi = |figi: Option<Figi>| figi.map(|figi| Cow::Owned(figi.to_string()));
+    let property = |property| row.property(property).map(Cow::Borrowed);
+    match field {
+        Field::Figi => figi(Some(row.figi)),
+        Field::CompositeFigi => figi(row.composite_figi),
+        Field::ShareClassFigi => figi(row.share_class_figi),
+        Field::Name => row.name.as_deref().map(Cow::Borrowed),
+        Field::Ticker => row.ticker.as_deref().map(Cow::Borrowed),
+        Field::SecurityDescription => row.security_description.as_deref().map(Cow::Borrowed),
+        Field::ExchCode => property(Property::ExchCode),
+        Field::SecurityType => property(Property::SecurityType),
+        Field::MarketSector => property(Property::MarketSecDes),
+        Field::SecurityType2 => property(Property::SecurityType2),
+        Field::UniqueId | Field::UniqueIdFutOpt | Field::Metadata => None,
+    }
+}
+
+/// Writes the days on which a row was so, as members of an object.
+pub(super) fn days(out: &mut Vec<u8>, first: Date, last: Option<Date>) {
+    if !out.ends_with(b"{") {
+        out.push(b',');
+    }
+    let _ = write!(out, "\"validFrom\":\"{first}\",\"validTo\":");
+    let _ = match last {
+        Some(day) => write!(out, "\"{day}\""),
+        None => write!(out, "null"),
+    };
+}
