@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use figdex_index::{BuildResult, Date};
 use figdex_io::{OutputError, Size, escaped, escaped_path, grouped, masked};
@@ -102,6 +102,32 @@ pub enum Error {
         /// Its number.
         generation: u64,
     },
+    /// The published generation has a past, and the build was not asked to keep or to drop it.
+    #[error(
+        "the published generation has a past since {since}: nothing is published (keep it with \
+         --history, or drop it with --without-history)"
+    )]
+    PastUndecided {
+        /// The first day of the past.
+        since: Date,
+    },
+    /// An exported past was given for an index that has one.
+    #[error(
+        "--history-from is for an index without a past, and {} has one: nothing is published (leave \
+         out the flag to go on from it, or build into a new folder)",
+        escaped_path(.0)
+    )]
+    TwoPasts(PathBuf),
+    /// The published generation cannot be read, and its past would be lost.
+    #[error("{}", lost_past(index, *is_foreign))]
+    PastUnreadable {
+        /// The folder of the index.
+        index: PathBuf,
+        /// Whether the generation has another format. It is damaged otherwise.
+        is_foreign: bool,
+        /// The error of reading.
+        source: figdex_index::Error,
+    },
     /// The new index does not give known answers.
     #[error("{wrong}: nothing is published")]
     Unexpected {
@@ -199,6 +225,9 @@ impl Error {
         match self {
             Self::Space { .. }
             | Self::EarlierDay { .. }
+            | Self::PastUndecided { .. }
+            | Self::TwoPasts(_)
+            | Self::PastUnreadable { .. }
             | Self::Guarded { .. }
             | Self::Unexpected { .. }
             | Self::Outgrown { .. }
@@ -212,6 +241,25 @@ impl Error {
             Self::Index(error) => error.says_what_is_published(),
         }
     }
+}
+
+/// The message of [`Error::PastUnreadable`].
+fn lost_past(index: &Path, is_foreign: bool) -> String {
+    let index = escaped_path(index);
+    let advice = match is_foreign {
+        true => {
+            "export it with the version of Figdex that built it, `figdex-ingest export --history \
+             FILE`, and build into a new folder with --history-from FILE"
+        }
+        false => {
+            "publish the previous generation with `figdex-ingest rollback`, or build into a new \
+             folder with --history-from and the last exported past"
+        }
+    };
+    format!(
+        "the past of {index} cannot be carried on: nothing is published ({advice}; or drop the past \
+         with --without-history)"
+    )
 }
 
 /// The message for a compressed file that ends too early.

@@ -7,14 +7,15 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use figdex_index::Date;
 use figdex_io::{Address, Layout};
 use figdex_opensearch::client::ClientSettings;
 use figdex_opensearch::{Division, PATIENCE, PublishOptions};
 use figdex_universe::{Dirt, Mix};
 
-use crate::{Format, MEMORY_BYTES_MIN, MaxRejects, Share};
+use crate::{Format, History, MEMORY_BYTES_MIN, MEND_DAYS, MaxRejects, Share};
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
@@ -23,6 +24,47 @@ pub struct Flags {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Flags {
+    /// Parses the arguments of the program.
+    ///
+    /// # Errors
+    /// When they are not as the help says, and when `build --history` lacks a limit of the guard.
+    pub fn checked() -> Result<Self, clap::Error> {
+        let flags = Self::try_parse()?;
+        match &flags.command {
+            Command::Build(build) => build.check_guard().map(|()| flags),
+            _ => Ok(flags),
+        }
+    }
+}
+
+impl BuildFlags {
+    /// Checks that a build that keeps the past has the limits of the guard.
+    fn check_guard(&self) -> Result<(), clap::Error> {
+        let limits = [
+            ("--max-removed", self.max_removed),
+            ("--max-changed", self.max_changed),
+            ("--max-column-loss", self.max_column_loss),
+        ];
+        let missing: Vec<_> =
+            limits.iter().filter(|(_, limit)| limit.is_none()).map(|(flag, _)| *flag).collect();
+        if !self.history.is_kept || missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.join(" and ");
+        let what = format!(
+            "--history needs {missing}: a bad dump would be part of the past (100% allows any \
+             difference)"
+        );
+        let mut program = Flags::command();
+        // The usage then names the program.
+        program.build();
+        let build = program.find_subcommand_mut("build");
+        let build = build.expect("it is a command of the program");
+        Err(build.error(ErrorKind::MissingRequiredArgument, what))
+    }
 }
 
 /// The commands of the program.
@@ -160,6 +202,9 @@ pub struct BuildFlags {
     /// this, such as 90d. A server with --changes answers from them
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub keep_changes: Option<Duration>,
+    /// Flags for the past.
+    #[command(flatten)]
+    pub history: HistoryFlags,
     /// Command that the shell runs once the new index is published, with what was
     /// published in variables whose names begin with FIGDEX_PUBLISHED_
     #[arg(long, value_name = "COMMAND")]
@@ -176,6 +221,49 @@ pub struct BuildFlags {
     /// Flags for object storage.
     #[command(flatten)]
     pub storage: StorageFlags,
+}
+
+/// Flags of `build` for the past of the instruments.
+#[derive(Args, Clone, Debug)]
+pub struct HistoryFlags {
+    /// Keep the past of the instruments in the index: how each row was, and on which
+    /// days. It goes on from that of the published generation, or begins. A bad dump
+    /// would be part of the past, so --max-removed, --max-changed and --max-column-loss
+    /// must be given too; 100% allows any difference
+    #[arg(long = "history")]
+    pub is_kept: bool,
+    /// Close gaps of fewer days than this in the past, and leave out what lasted less
+    /// and was then as before again [default: 7d]
+    #[arg(long, value_name = "DAYS", value_parser = days, requires = "is_kept")]
+    pub mend: Option<Duration>,
+    /// Keep the past of options, warrants and futures too, now and in later builds
+    #[arg(long = "history-derivatives", requires = "is_kept")]
+    pub has_derivatives: bool,
+    /// Begin with the past that `export --history` wrote to this file. The published
+    /// generation, if there is one, may not have a past
+    #[arg(long = "history-from", value_name = "FILE", requires = "is_kept")]
+    pub from: Option<PathBuf>,
+    /// Drop the past of the published generation. Without this flag or --history, a
+    /// build after a generation with a past fails
+    #[arg(long = "without-history", conflicts_with = "is_kept")]
+    pub is_dropped: bool,
+}
+
+impl HistoryFlags {
+    /// What the build does with the past.
+    pub fn chosen(&self) -> History {
+        const DAY_SECONDS: u64 = 24 * 60 * 60;
+        let mend_days = |mend: Duration| (mend.as_secs() / DAY_SECONDS) as u32;
+        match (self.is_kept, self.is_dropped) {
+            (true, _) => History::Kept {
+                mend_days: self.mend.map_or(MEND_DAYS, mend_days),
+                has_derivatives: self.has_derivatives,
+                from: self.from.clone(),
+            },
+            (false, true) => History::Dropped,
+            (false, false) => History::None,
+        }
+    }
 }
 
 /// Flags of the commands that make an index in a cluster.
@@ -456,6 +544,10 @@ pub struct ExportFlags {
     /// what has changed since. It is written after the file of --out, which is then whole
     #[arg(long, value_name = "FILE", requires = "out")]
     pub token: Option<PathBuf>,
+    /// Write the past of the index to this file instead of a dump, for
+    /// `build --history-from`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "format", "values", "token"])]
+    pub history: Option<PathBuf>,
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,
@@ -540,7 +632,8 @@ Examples:
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   figdex-ingest export index --out dump.csv
-  figdex-ingest export index --format jsonl | gzip > dump.jsonl.gz";
+  figdex-ingest export index --format jsonl | gzip > dump.jsonl.gz
+  figdex-ingest export index --history past.log";
 
 /// The value of `--memory`, in bytes.
 #[derive(Clone, Copy)]

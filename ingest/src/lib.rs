@@ -29,13 +29,16 @@ mod source;
 pub mod table;
 mod waiting;
 
-pub use crate::build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
+pub use crate::build::{
+    Build, History, MEMORY_BYTES, MEMORY_BYTES_MIN, MEND_DAYS, MaxRejects, Progress,
+};
 pub use crate::error::{Error, Result};
 pub use crate::format::Format;
 pub use crate::instruments::{DumpRow, Instruments};
 pub use crate::report::comparison::{ChangedColumn, Comparison, GuardLimits, LostColumn, Share};
 pub use crate::report::conflicts::{Conflict, InputValue, Sample};
 pub use crate::report::less_filled::LessFilled;
+pub use crate::report::past::KeptPast;
 pub use crate::report::wrong_answers::WrongAnswers;
 pub use crate::report::{
     ChangesReport, Counts, EnrichCounts, EnrichReport, InputReport, Outcome, Published, Report,

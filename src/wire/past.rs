@@ -105,7 +105,7 @@ fn version(out: &mut Vec<u8>, version: &Shown<'_>, hides: Identifiers) {
     let learned: Vec<&(PastColumn, Date)> = learned.iter().filter(is_told).collect();
     let basis = if learned.is_empty() { "observed" } else { "assumed" };
     out.push(b'{');
-    days(out, *first, *last);
+    days(out, Some(*first), *last);
     let _ = match end {
         Some(end) => write!(out, ",\"end\":\"{}\"", name_of(*end)),
         None => write!(out, ",\"end\":null"),
@@ -194,13 +194,14 @@ pub(super) fn text(row: &Instrument, field: Field) -> Option<Cow<'_, str>> {
 }
 
 /// Writes the days on which a row was so, as members of an object.
-pub(super) fn days(out: &mut Vec<u8>, first: Date, last: Option<Date>) {
-    if !out.ends_with(b"{") {
-        out.push(b',');
+pub(super) fn days(out: &mut Vec<u8>, first: Option<Date>, last: Option<Date>) {
+    for (name, day) in [("validFrom", first), ("validTo", last)] {
+        if !out.ends_with(b"{") {
+            out.push(b',');
+        }
+        let _ = match day {
+            Some(day) => write!(out, "\"{name}\":\"{day}\""),
+            None => write!(out, "\"{name}\":null"),
+        };
     }
-    let _ = write!(out, "\"validFrom\":\"{first}\",\"validTo\":");
-    let _ = match last {
-        Some(day) => write!(out, "\"{day}\""),
-        None => write!(out, "null"),
-    };
 }

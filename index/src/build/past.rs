@@ -59,6 +59,8 @@ pub struct PastReport {
     pub mended: u64,
     /// The retired identifiers that were stated of instruments.
     pub stated: u64,
+    /// Instruments of which something else was observed than is stated. Answers have both.
+    pub contradicted: u64,
     /// The places, in [`PastOptions::stated`], of those whose instrument no row and no version has.
     pub not_stated: Vec<usize>,
     /// The columns that are more than a tenth less filled than before, and so closed nothing.
@@ -316,6 +318,7 @@ impl Writing {
             self.report.stated += stated.len() as u64;
             let versions = Versions { stated: stated.clone(), ..versions };
             observed.stated = stated;
+            self.report.contradicted += u64::from(observed.is_contradicted());
             if let Some(path) = refused.filter(|_| observed != versions) {
                 return Err(Error::PastDiffers { path: path.to_owned(), figi });
             }

@@ -15,6 +15,7 @@ use super::resolve::Found;
 use crate::error::Result;
 use crate::generation::past::column::PastColumn;
 use crate::generation::past::log::pair_of;
+use crate::generation::past::stated::Retired;
 use crate::generation::past::{OpenVersion, Past, Version, VersionEnd, Versions};
 use crate::instrument::Instrument;
 use crate::instrument::attribute::Attribute;
@@ -187,7 +188,7 @@ impl Catalogue {
                     continue;
                 };
                 let id_type = lookup.id_value.id_type();
-                let row = || standing.former(image, id_type, question, past);
+                let row = || standing.at(image, past).former(id_type, question, past);
                 rows.entry(image.figi).or_insert_with(row);
             }
         }
@@ -220,7 +221,11 @@ impl Catalogue {
                     // The last one, which may be open: a value that is blank now.
                     let images = standing.images();
                     let last = images.filter(|image| standing.passes(image, lookup, past)).last();
-                    rows.extend(last.map(|image| AsOf::Was(standing.at(image, past))));
+                    let was = match last {
+                        Some(image) => Some(standing.at(image, past)),
+                        None => standing.stated_last(lookup, past),
+                    };
+                    rows.extend(was.map(AsOf::Was));
                 }
                 found.push((lookup.id_value.id_type(), rows));
             }
@@ -233,7 +238,7 @@ impl Catalogue {
         let isin = question.asked_isin();
         let decision = decide(found, policy, isin, name.as_mut(), most, meter)?;
         let past_row = |row: AsOf<'_>, id_type: IdType| match row {
-            AsOf::Was(row) => row.standing.former(row.image, id_type, question, past),
+            AsOf::Was(row) => row.former(id_type, question, past),
             AsOf::Is(_) => unreachable!("former rows are of the past"),
         };
         Ok(match decision {
@@ -307,9 +312,6 @@ impl Catalogue {
         {
             return Ok(new(Status::Invalid(fault.reason.clone()), Vec::new()));
         }
-        if day < coverage.since || day > coverage.until {
-            return Ok(new(Status::OutOfCoverage(coverage), Vec::new()));
-        }
         let lookups: Vec<Lookup<'_>> =
             question.lookups.iter().map(Lookup::without_filters).collect();
         let mut located = self.locate(&lookups, meter)?;
@@ -335,6 +337,11 @@ impl Catalogue {
             let status = Status::Invalid(format!("more than {OWNERS_MAX} FIGIs have or had it"));
             return Ok(new(status, Vec::new()));
         }
+        let is_covered = (coverage.since..=coverage.until).contains(&day);
+        if !is_covered && !standings.are_stated(&question.lookups, day) {
+            return Ok(new(Status::OutOfCoverage(coverage), Vec::new()));
+        }
+        let seen = Seen { day, is_covered };
         let isin = question.asked_isin();
         let decided = |side: Side| {
             let mut found: Vec<(IdType, Vec<AsOf<'_>>)> = Vec::new();
@@ -342,14 +349,14 @@ impl Catalogue {
                 if place == question.surest().len() && found.iter().any(|one| !one.1.is_empty()) {
                     break;
                 }
-                let rows = self.on_day(past, standings, lookup, &today[place], day, side);
+                let rows = self.on_day(past, standings, lookup, &today[place], (seen, side));
                 found.push((lookup.id_value.id_type(), rows));
             }
             let mut name = question.name_like().map(SoughtName::new);
             decide(found, policy, isin, name.as_mut(), bounds.candidates_max, meter)
         };
         let earlier = decided(Side::Earlier)?;
-        let later = match standings.are_certain(day) {
+        let later = match !is_covered || standings.are_certain(day) {
             true => None,
             false => Some(decided(Side::Later)?),
         };
@@ -410,12 +417,12 @@ impl Catalogue {
         standings: &'a Standings<'a>,
         lookup: &Lookup<'_>,
         today: &[Hit],
-        day: Date,
-        side: Side,
+        (seen, side): (Seen, Side),
     ) -> Vec<AsOf<'a>> {
+        let Seen { day, is_covered } = seen;
         let mut rows = Vec::new();
         let all = Filters::default();
-        for hit in today {
+        for hit in today.iter().filter(|_| is_covered) {
             let row = self.row(*hit);
             if standings.by_figi.contains_key(&row.figi()) {
                 continue;
@@ -427,9 +434,20 @@ impl Catalogue {
             }
         }
         for standing in standings.by_figi.values() {
-            let image = standing.on(day, side, past);
-            let image = image.filter(|image| standing.passes(image, lookup, past));
-            rows.extend(image.map(|image| AsOf::Was(standing.at(image, past))));
+            let image = standing.on(day, side, past).filter(|_| is_covered);
+            let observed = image.filter(|image| standing.passes(image, lookup, past));
+            let is_certain = is_covered && standing.was_observed(day);
+            let was = match standing.stated_on(&lookup.id_value, day) {
+                Some(Some(retired)) if !is_certain || observed.is_none() => {
+                    let image = observed.or(image).unwrap_or(standing.last_image());
+                    let was = Was { stated: Some(retired), ..standing.at(image, past) };
+                    Some(was).filter(|was| standing.is_admitted(was.image, lookup, past))
+                }
+                // The end that is stated is exact, and that which was observed is not.
+                Some(None) if !is_certain => None,
+                _ => observed.map(|image| standing.at(image, past)),
+            };
+            rows.extend(was.map(AsOf::Was));
         }
         rows
     }
@@ -502,6 +520,14 @@ impl Past {
     }
 }
 
+/// A day that is asked about.
+#[derive(Clone, Copy)]
+struct Seen {
+    day: Date,
+    /// Whether the past covers it. If not, only what is stated can answer.
+    is_covered: bool,
+}
+
 /// The side from which a day between two versions is seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -523,6 +549,8 @@ struct Standing<'a> {
     versions: Versions,
     today: Option<Hit>,
     row: Option<Instrument>,
+    /// What is known of a FIGI that never had a row.
+    bare: Instrument,
 }
 
 impl<'a> Standings<'a> {
@@ -544,7 +572,8 @@ impl<'a> Standings<'a> {
         let row = today.map(|hit| self.catalogue.instrument(hit)).transpose()?;
         if let Some(record) = self.past.log.get(figi)? {
             let versions = record.versions(row.as_ref());
-            let standing = Standing { catalogue: self.catalogue, versions, today, row };
+            let bare = bare(&versions);
+            let standing = Standing { catalogue: self.catalogue, versions, today, row, bare };
             self.by_figi.insert(figi, standing);
         }
         Ok(())
@@ -570,6 +599,15 @@ impl<'a> Standings<'a> {
         let figis = self.owners.iter().find(|(key, _)| *key == lookup.id_value);
         let figis = figis.map(|(_, figis)| &figis[..]).unwrap_or_default();
         figis.iter().filter_map(|figi| self.by_figi.get(figi))
+    }
+
+    /// Whether it is stated that a FIGI had the identifier of a lookup on a day.
+    fn are_stated(&self, lookups: &[Lookup<'_>], day: Date) -> bool {
+        lookups.iter().any(|lookup| {
+            let mut standings = self.by_figi.values();
+            standings
+                .any(|standing| matches!(standing.stated_on(&lookup.id_value, day), Some(Some(_))))
+        })
     }
 
     /// Whether each FIGI has the same row from both sides of a day.
@@ -630,6 +668,40 @@ impl<'a> Standing<'a> {
         }
     }
 
+    /// Whether the row was observed before and after a day without a change between, or on it.
+    fn was_observed(&self, day: Date) -> bool {
+        self.versions.open.as_ref().is_some_and(|open| open.first <= day)
+            || self.closed().any(|version| version.first <= day && day <= version.last)
+    }
+
+    /// The last row that the FIGI had.
+    fn last_image(&self) -> &Instrument {
+        self.images().last().unwrap_or(&self.bare)
+    }
+
+    fn stated(&self, key: &IdValue<'_>) -> impl DoubleEndedIterator<Item = &Retired> {
+        let stated = self.versions.stated.iter();
+        stated.filter(move |retired| {
+            retired.id_value.id_type() == key.id_type() && retired.id_value.as_str() == key.as_str()
+        })
+    }
+
+    /// What is stated of an identifier and a day: that the FIGI had it, or `Some(None)` that it had
+    /// not; `None` when nothing is stated of the identifier.
+    fn stated_on(&self, key: &IdValue<'_>, day: Date) -> Option<Option<&Retired>> {
+        let mut stated = self.stated(key).peekable();
+        stated.peek()?;
+        Some(stated.find(|retired| retired.holds(day)))
+    }
+
+    /// The FIGI as the last that is stated to have had the identifier of a lookup.
+    fn stated_last<'b>(&'b self, lookup: &Lookup<'_>, past: &'b Past) -> Option<Was<'b>> {
+        let retired = self.stated(&lookup.id_value).next_back()?;
+        let image = self.last_image();
+        self.is_admitted(image, lookup, past)
+            .then(|| Was { stated: Some(retired), ..self.at(image, past) })
+    }
+
     /// All rows that the FIGI had.
     fn images(&self) -> impl Iterator<Item = &Instrument> {
         let open = self.versions.open.iter().map(|open| &open.image);
@@ -642,52 +714,40 @@ impl<'a> Standing<'a> {
             IdType::BbGlobal => image.figi.to_chars() == *lookup.id_value.as_str().as_bytes(),
             _ => image.keys().any(|key| key == lookup.id_value),
         };
+        has && self.is_admitted(image, lookup, past)
+    }
+
+    /// Whether a row passes the filters of a lookup.
+    fn is_admitted(&self, image: &Instrument, lookup: &Lookup<'_>, past: &Past) -> bool {
         let numbers = self.row.as_ref().map(Instrument::filter_numbers).unwrap_or_default();
         let text = |known: Known| past.vocabulary.text(known);
         let default = Filters::default();
-        has && lookup.filters().unwrap_or(&default).admit(image, numbers, text)
+        lookup.filters().unwrap_or(&default).admit(image, numbers, text)
+    }
+
+    /// The instrument that took the place of this one, if one is stated.
+    fn successor(&self) -> Option<Figi> {
+        self.versions.stated.iter().rev().find_map(|retired| retired.successor)
     }
 
     fn at<'b>(&'b self, image: &'b Instrument, past: &'b Past) -> Was<'b> {
-        Was { standing: self, image, vocabulary: &past.vocabulary }
+        Was { standing: self, image, vocabulary: &past.vocabulary, stated: None }
     }
 
-    /// The days on which the FIGI had an image, and the days on which a column was learned.
-    fn days(&self, image: &Instrument) -> (Date, Option<Date>, &[(PastColumn, Date)]) {
+    /// The days on which the FIGI had an image, and the days on which a column was learned; `None`
+    /// for a FIGI that never had a row.
+    fn days(&self, image: &Instrument) -> Option<(Date, Option<Date>, &[(PastColumn, Date)])> {
         let closed = self.versions.closed.iter();
         let mut closed = closed.filter(|version| std::ptr::eq(&version.image, image));
         match (closed.next(), &self.versions.open) {
-            (Some(Version { first, last, learned, .. }), _) => (*first, Some(*last), learned),
-            (None, Some(OpenVersion { first, learned, .. })) => (*first, None, learned),
-            (None, None) => unreachable!("an image is of one of the versions"),
-        }
-    }
-
-    /// A former row for an answer. Its days are those on which the FIGI had the identifier without a
-    /// break.
-    fn former(
-        &self,
-        image: &Instrument,
-        id_type: IdType,
-        question: &Question<'_>,
-        past: &Past,
-    ) -> PastRow {
-        let (mut valid_from, valid_to, learned) = self.days(image);
-        let has = |version: &Version| {
-            let mut lookups = question.lookups.iter();
-            lookups.any(|lookup| self.passes(&version.image, lookup, past))
-        };
-        for version in self.closed().rev() {
-            if version.first >= valid_from {
-                continue;
+            (Some(Version { first, last, learned, .. }), _) => Some((*first, Some(*last), learned)),
+            (None, Some(OpenVersion { first, learned, image: open }))
+                if std::ptr::eq(open, image) =>
+            {
+                Some((*first, None, learned))
             }
-            if !has(version) || version.end != VersionEnd::Replaced {
-                break;
-            }
-            valid_from = version.first;
+            _ => None,
         }
-        let basis = basis_of(learned, id_type, valid_from);
-        PastRow { row: image.clone(), valid_from, valid_to, basis, today: self.today }
     }
 }
 
@@ -717,6 +777,76 @@ struct Was<'a> {
     standing: &'a Standing<'a>,
     image: &'a Instrument,
     vocabulary: &'a Vocabulary,
+    /// What states it, if it was not observed.
+    stated: Option<&'a Retired>,
+}
+
+impl Was<'_> {
+    /// The row on a day for an answer.
+    fn on(self, id_type: IdType, day: Date) -> PastRow {
+        match (self.stated, self.standing.days(self.image)) {
+            (None, Some((from, to, learned))) => {
+                self.answer(Some(from), to, basis_of(learned, id_type, day))
+            }
+            (stated, _) => {
+                let (from, to) = stated.map_or((None, None), |retired| (retired.from, retired.to));
+                self.answer(from, to, Basis::Stated)
+            }
+        }
+    }
+
+    /// A former row for an answer. Its days are those on which the FIGI had the identifier without a
+    /// break. A stated end within the days that were not observed is exact.
+    fn former(self, id_type: IdType, question: &Question<'_>, past: &Past) -> PastRow {
+        let standing = self.standing;
+        let days = standing.days(self.image).filter(|_| self.stated.is_none());
+        let Some((mut from, to, learned)) = days else { return self.on(id_type, Date::today()) };
+        let lookups = || question.lookups.iter();
+        let has = |version: &Version| {
+            lookups().any(|lookup| standing.passes(&version.image, lookup, past))
+        };
+        let mut earlier = None;
+        for version in standing.closed().rev() {
+            if version.first >= from {
+                continue;
+            }
+            if !has(version) || version.end != VersionEnd::Replaced {
+                earlier = Some(version.last);
+                break;
+            }
+            from = version.first;
+        }
+        let basis = basis_of(learned, id_type, from);
+        let (from, to) = (Some(from), to);
+        let stated = lookups().flat_map(|lookup| standing.stated(&lookup.id_value)).last();
+        let Some(retired) = stated else { return self.answer(from, to, basis) };
+        // Within the days between two observations, or before all of them.
+        let exact_from = retired.from.filter(|day| Some(*day) <= from && Some(*day) > earlier);
+        let next = to.and_then(|to| past.summary().days.after(to));
+        let exact_to = retired
+            .to
+            .filter(|day| to.is_some_and(|to| *day >= to) && next.is_none_or(|next| *day < next));
+        let is_stated = exact_from.is_some() || exact_to.is_some();
+        let basis = if is_stated { Basis::Stated } else { basis };
+        self.answer(exact_from.or(from), exact_to.or(to), basis)
+    }
+
+    fn answer(self, valid_from: Option<Date>, valid_to: Option<Date>, basis: Basis) -> PastRow {
+        let (today, successor) = (self.standing.today, self.standing.successor());
+        PastRow { row: self.image.clone(), valid_from, valid_to, basis, today, successor }
+    }
+}
+
+/// What is known of a FIGI that never had a row: the identifiers that are stated.
+fn bare(versions: &Versions) -> Instrument {
+    let mut bare = Instrument::new(versions.figi);
+    for Retired { id_value, .. } in &versions.stated {
+        match id_value.id_type() {
+            IdType::Ticker => bare.ticker = Some(id_value.as_str().to_owned()),
+            _ => bare.identifiers.push(id_value.clone()),
+        }
+    }
+    bare
 }
 
 impl AsOf<'_> {
@@ -742,14 +872,10 @@ impl AsOf<'_> {
                 let basis = if past.keeps(&row) { Basis::Observed } else { Basis::Assumed };
                 let valid_from = past.summary().days.first().unwrap_or(day);
                 let row = crate::generation::past::column::image_of(&row);
-                PastRow { row, valid_from, valid_to: None, basis, today: Some(found.hit) }
+                let (valid_from, today) = (Some(valid_from), Some(found.hit));
+                PastRow { row, valid_from, valid_to: None, basis, today, successor: None }
             }
-            Self::Was(was) => {
-                let (valid_from, valid_to, learned) = was.standing.days(was.image);
-                let basis = basis_of(learned, id_type, day);
-                let today = was.standing.today;
-                PastRow { row: was.image.clone(), valid_from, valid_to, basis, today }
-            }
+            Self::Was(was) => was.on(id_type, day),
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::generation::past::log::{LogRecord, LogSummary, LogWriter};
 use crate::instrument::kind::is_derivative;
 
 impl Catalogue {
-    /// Writes the whole past into a new file: the versions of every FIGI that has a row or had one.
+    /// Writes the whole past into a file, which is emptied if it exists: the versions of every FIGI that has a row or had one.
     /// Returns the description of the file.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl Catalogue {
         let summary = past.summary();
         let first = summary.days.first().unwrap_or(generation.manifest.date);
         let whole = LogSummary { is_whole: true, ..summary.clone() };
-        let mut out = LogWriter::create(path.to_owned(), whole)?;
+        let mut out = LogWriter::emptied(path.to_owned(), whole)?;
         let mut records = Ahead::of(&past.log)?;
         let mut rows = Comparison::of(None, generation)?;
         while let Some(figi) = [rows.figi(), records.figi()].into_iter().flatten().min() {

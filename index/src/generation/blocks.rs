@@ -73,7 +73,18 @@ impl BlocksWriter {
     /// # Errors
     /// [`Error::Io`].
     pub(super) fn create(path: PathBuf, kind: &'static BlocksKind) -> Result<Self> {
-        let mut file = FileWriter::create(path.clone())?;
+        Self::over(FileWriter::create(path.clone())?, path, kind)
+    }
+
+    /// Begins a file that was opened by the caller.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn over(
+        mut file: FileWriter,
+        path: PathBuf,
+        kind: &'static BlocksKind,
+    ) -> Result<Self> {
         file.write(&kind.magic)?;
         let packer = zstd::bulk::Compressor::new(LEVEL).map_err(Error::io(&path))?;
         let place = kind.magic.len() as u64;

@@ -27,6 +27,12 @@ impl FileWriter {
         Ok(Self { path, file: BufWriter::with_capacity(buffer_bytes, file) })
     }
 
+    /// Creates the file, or empties it if it exists.
+    pub(crate) fn emptied(path: PathBuf) -> Result<Self> {
+        let file = File::create(&path).map_err(Error::io(&path))?;
+        Ok(Self { path, file: BufWriter::with_capacity(BUFFER_BYTES, file) })
+    }
+
     /// Appends the bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self.file.write_all(bytes) {

@@ -12,6 +12,8 @@ pub enum Basis {
     Observed,
     /// The row was observed, but with a value that was only learned later.
     Assumed,
+    /// The operator's files state it.
+    Stated,
 }
 
 impl Basis {
@@ -20,6 +22,7 @@ impl Basis {
         match self {
             Self::Observed => "observed",
             Self::Assumed => "assumed",
+            Self::Stated => "stated",
         }
     }
 }
@@ -29,14 +32,18 @@ impl Basis {
 pub struct PastRow {
     /// The row: only the columns that a past has.
     pub row: Instrument,
-    /// The first day on which it was observed so.
-    pub valid_from: Date,
-    /// The last day on which it was observed so; `None` when it still is.
+    /// The first day on which it was observed so, or is stated to have been; `None` when it is
+    /// stated without one.
+    pub valid_from: Option<Date>,
+    /// The last day on which it was observed so, or is stated to have been; `None` when it still is,
+    /// and when it is stated without one.
     pub valid_to: Option<Date>,
     /// What the answer rests on.
     pub basis: Basis,
     /// The row of the same FIGI now.
     pub today: Option<Hit>,
+    /// The instrument that took its place, if the operator's files state one.
+    pub successor: Option<Figi>,
 }
 
 impl PastRow {

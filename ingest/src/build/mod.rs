@@ -10,6 +10,7 @@ mod enrich;
 mod exchanges;
 mod expect;
 mod guard;
+mod history;
 mod max_rejects;
 mod merge;
 mod mistaken;
@@ -36,6 +37,7 @@ use self::ending::Ending;
 use self::exchanges::Exchanges;
 use self::expect::KnownAnswers;
 use self::guard::{Guard, losses, shorter};
+pub use self::history::{History, MEND_DAYS};
 pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged};
 use self::progress::Clock;
@@ -47,6 +49,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::report::comparison::{GUARD_FLAGS, GuardLimits};
 use crate::report::conflicts::Conflicts;
+use crate::report::past::KeptPast;
 use crate::report::{Published, Report};
 use crate::source::{DumpReader, Input};
 
@@ -94,6 +97,8 @@ pub struct Build {
     pub date: Option<Date>,
     /// The time for which the files of changes are kept; `None` keeps no changes.
     pub changes_kept: Option<Duration>,
+    /// What becomes of the past of the instruments.
+    pub history: History,
     /// Whether to fail before reading anything if the disk seems too small.
     pub checks_space: bool,
 }
@@ -145,6 +150,7 @@ impl Build {
             generations_kept: BuildOptions::default().generations_kept,
             date: None,
             changes_kept: None,
+            history: History::None,
             checks_space: true,
         }
     }
@@ -191,6 +197,9 @@ impl Build {
         if let Some(path) = &self.expect {
             files.read("--expect", path);
         }
+        if let Some(path) = self.history.file() {
+            files.read("--history-from", path);
+        }
         if let Some(folder) = &self.values {
             for property in Property::ALL {
                 files.read("--values", &value_lists::list(folder, property));
@@ -226,6 +235,7 @@ impl Build {
         let options = self.options();
         let day = options.date;
         day::check(&self.index, day)?;
+        self.history.check(&self.index, day)?;
         if self.checks_space {
             let sorting = self.memory_bytes / SORTING_SHARE;
             space::check(&self.index, &self.inputs, sorting, &rejects, self.max_rejects)?;
@@ -239,6 +249,9 @@ impl Build {
         builder.name_exchanges(exchanges.names().clone());
         builder.set_countries(exchanges.countries().clone());
         report.lacking_in_exchanges = exchanges.lacking().to_vec();
+        if let Some(options) = self.history.options() {
+            builder.keep_past(options);
+        }
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
         let ReadInputs {
             sorted,
@@ -344,6 +357,9 @@ impl Build {
                 return Err(Error::Unexpected { wrong, report: Box::new(report) });
             }
         }
+        let past = built.past().zip(built.manifest().past.as_ref());
+        let past = past.map(|(report, entry)| KeptPast::new(report, entry));
+        report.warnings.extend(past.iter().flat_map(KeptPast::warnings));
         let changes = match self.changes_kept {
             Some(kept) => changes::write(&built, &self.index, kept, &mut report.warnings)?,
             None => None,
@@ -361,6 +377,7 @@ impl Build {
             token: manifest.id,
             date: manifest.date,
             changes,
+            past,
         });
         Ok(report)
     }

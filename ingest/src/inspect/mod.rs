@@ -49,6 +49,9 @@ pub struct Inspection {
     pub format: u32,
     /// Number of instruments.
     pub instruments: u64,
+    /// The past of the instruments, if it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub past: Option<InspectedPast>,
     /// Number of parts; none in a cluster.
     pub parts: usize,
     /// The shards in a cluster.
@@ -68,6 +71,21 @@ pub struct Inspection {
     /// the columns. A cluster does not count these instruments, but `export` has all values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filled: Option<Vec<Filled>>,
+}
+
+/// The past of an index.
+#[derive(Debug, Serialize)]
+pub struct InspectedPast {
+    /// The first day of the past.
+    pub since: Date,
+    /// The last day of the past.
+    pub until: Date,
+    /// Number of days on which the rows were observed.
+    pub days: u64,
+    /// Number of versions that have ended.
+    pub versions: u64,
+    /// Size of its files, in bytes.
+    pub bytes: u64,
 }
 
 /// The shards of an index in a cluster.
@@ -110,6 +128,9 @@ impl Inspection {
         let mut components = BTreeMap::new();
         for file in manifest.parts.iter().flat_map(|part| &part.files) {
             *components.entry(component(file.name.as_str())).or_default() += file.bytes;
+        }
+        for file in manifest.past.iter().flat_map(|past| &past.files) {
+            *components.entry("past".to_owned()).or_default() += file.bytes;
         }
         let filled: BTreeMap<_, _> = inventory.filled.into_iter().collect();
         let count = |column: Column| {
@@ -171,6 +192,13 @@ impl Inspection {
             program: manifest.program.clone(),
             format: manifest.format,
             instruments: manifest.instruments,
+            past: manifest.past.as_ref().map(|past| InspectedPast {
+                since: past.since,
+                until: past.until,
+                days: past.days,
+                versions: past.versions,
+                bytes: past.files.iter().map(|file| file.bytes).sum(),
+            }),
             parts: 0,
             shards: None,
             bytes: 0,
@@ -278,6 +306,13 @@ impl Inspection {
             self.format
         )?;
         writeln!(f, "token {}", self.token)?;
+        if let Some(InspectedPast { since, until, days, versions, bytes }) = &self.past {
+            let ([days, versions], size) = ([*days, *versions].map(grouped), Size(*bytes));
+            writeln!(
+                f,
+                "past: {since} to {until} (days: {days}, earlier versions: {versions}), {size}"
+            )?;
+        }
         match &*self.program {
             "" => writeln!(f, "built by Figdex {}", escaped(&self.library))?,
             program => {

@@ -10,6 +10,7 @@ pub(crate) mod comparison;
 pub(crate) mod conflicts;
 mod json;
 pub(crate) mod less_filled;
+pub(crate) mod past;
 mod text;
 pub(crate) mod wrong_answers;
 
@@ -25,6 +26,7 @@ use serde::Serialize;
 use self::comparison::Comparison;
 use self::conflicts::Conflict;
 use self::less_filled::LessFilled;
+use self::past::KeptPast;
 use crate::row::Column;
 
 /// The report of a build.
@@ -225,6 +227,9 @@ pub struct Published {
     /// The changes from the generation that was published before; `null` if they are not kept, or
     /// there was none of this format.
     pub changes: Option<ChangesReport>,
+    /// The past of the instruments, if it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub past: Option<KeptPast>,
 }
 
 /// The changes of a build.

@@ -47,7 +47,8 @@ impl fmt::Display for Report {
             writeln!(f, "\nrejected rows and dropped cells are in {}", escaped_path(path))?;
         }
         if let Some(published) = &self.published {
-            let Published { generation, instruments, bytes, token, date, changes } = published;
+            let Published { generation, instruments, bytes, token, date, changes, past } =
+                published;
             writeln!(
                 f,
                 "\npublished generation {generation}: {} instruments in {} ({} bytes each), {:.1} s",
@@ -59,6 +60,9 @@ impl fmt::Display for Report {
             writeln!(f, "its day is {date}, its token {token}")?;
             if let Some(changes) = changes {
                 writeln!(f, "{changes}")?;
+            }
+            if let Some(past) = past {
+                writeln!(f, "{past}")?;
             }
         }
         Ok(())

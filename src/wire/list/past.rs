@@ -55,6 +55,9 @@ fn standing(out: &mut Vec<u8>, fields: &[Field], rows: &impl RowSource, row: &Pa
     }
     days(out, row.valid_from, row.valid_to);
     let _ = write!(out, ",\"basis\":\"{}\"", row.basis.name());
+    if let Some(figi) = row.successor {
+        let _ = write!(out, ",\"successor\":\"{figi}\"");
+    }
 }
 
 /// The cells of rows as they were: their FIGIs, those of them that have a row today, and of one row
@@ -64,8 +67,9 @@ pub(super) fn cells(past: &[PastRow]) -> [String; 5] {
     let today = joined(past.iter().filter(|row| row.today.is_some()).map(PastRow::figi));
     let [from, to, basis] = match past {
         [row] => {
-            let to = row.valid_to.map(|day| day.to_string()).unwrap_or_default();
-            [row.valid_from.to_string(), to, row.basis.name().to_owned()]
+            let [from, to] = [row.valid_from, row.valid_to]
+                .map(|day| day.map(|day| day.to_string()).unwrap_or_default());
+            [from, to, row.basis.name().to_owned()]
         }
         _ => Default::default(),
     };

@@ -15,7 +15,12 @@ fn built_with_past(folder: &Path, name: &str, day: u32) -> Manifest {
     let date = Date::parse(&format!("2026-01-{day:02}")).unwrap();
     let options = BuildOptions { date, ..BuildOptions::default() };
     let mut builder = Builder::create(folder, options).unwrap();
-    builder.keep_past(PastOptions::default());
+    builder.keep_past(PastOptions {
+        mend_days: 7,
+        has_derivatives: false,
+        from: None,
+        stated: Vec::new(),
+    });
     let figi = Figi::parse("BBG000BLNNH6").unwrap();
     builder.add(Instrument { name: Some(name.into()), ..Instrument::new(figi) }).unwrap();
     builder.publish(Vec::new()).unwrap()

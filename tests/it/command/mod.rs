@@ -11,6 +11,7 @@ mod expect;
 mod formats;
 mod guard;
 mod guard_fields;
+mod history;
 mod importance;
 mod inputs;
 mod interrupt;

@@ -21,6 +21,7 @@ use crate::instrument::encoding::{put_number, put_text, take_number, take_text};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::value::Slot;
+use crate::part::file_writer::FileWriter;
 
 static KIND: BlocksKind = BlocksKind {
     magic: *b"FGDXLOG\x01",
@@ -118,9 +119,18 @@ pub(crate) struct LogWriter {
 impl LogWriter {
     /// Creates a log. The summary has its days and what it covers; the rest is filled.
     pub(crate) fn create(path: PathBuf, summary: LogSummary) -> Result<Self> {
+        Ok(Self::over(BlocksWriter::create(path, &KIND)?, summary))
+    }
+
+    /// As [`LogWriter::create`], but the file may exist. It is emptied.
+    pub(crate) fn emptied(path: PathBuf, summary: LogSummary) -> Result<Self> {
+        let file = FileWriter::emptied(path.clone())?;
+        Ok(Self::over(BlocksWriter::over(file, path, &KIND)?, summary))
+    }
+
+    fn over(blocks: BlocksWriter, summary: LogSummary) -> Self {
         let columns = PastColumn::all().map(|column| column.name().to_owned()).collect();
-        let summary = LogSummary { columns, figis: 0, versions: 0, ..summary };
-        Ok(Self { blocks: BlocksWriter::create(path, &KIND)?, summary })
+        Self { blocks, summary: LogSummary { columns, figis: 0, versions: 0, ..summary } }
     }
 
     /// Adds the versions of the next FIGI. In a log that is not whole, `row` is the row of the open

@@ -1,6 +1,7 @@
 //! What operators state about the past: identifiers that an instrument had, with exact days. It is
 //! never mixed with what was observed, and each build takes it from its own files.
 
+use super::{VersionEnd, Versions};
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
@@ -72,4 +73,24 @@ pub enum RetiredOf {
     Figi(Figi),
     /// All that have this identifier now.
     Identifier(IdValue<'static>),
+}
+
+impl Versions {
+    /// Whether a row was observed with a stated identifier on a day on which it is stated not to have
+    /// had it, or without one that it is stated to have had.
+    pub(crate) fn is_contradicted(&self) -> bool {
+        let closed = self.closed.iter().filter(|version| version.end != VersionEnd::Revised);
+        let closed = closed.map(|version| (&version.image, version.first, version.last));
+        let open = self.open.iter().map(|open| (&open.image, open.first, open.first));
+        closed.chain(open).any(|(image, first, last)| {
+            self.stated.iter().any(|retired| {
+                let has = image.keys().any(|key| key == retired.id_value);
+                let of_same = || self.stated.iter().filter(|it| it.id_value == retired.id_value);
+                match has {
+                    true => [first, last].iter().any(|day| !of_same().any(|it| it.holds(*day))),
+                    false => retired.holds(first) && retired.holds(last),
+                }
+            })
+        })
+    }
 }

@@ -11,7 +11,6 @@ mod warnings;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use figdex_ingest::flags::{Command, Flags};
 use figdex_io::terminal;
 use mimalloc::MiMalloc;
@@ -26,7 +25,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 fn main() -> ExitCode {
     terminal::print_panics();
     warnings::print();
-    let flags = match Flags::try_parse() {
+    let flags = match Flags::checked() {
         Ok(flags) => flags,
         Err(error) => return terminal::usage(error),
     };

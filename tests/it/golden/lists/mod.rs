@@ -80,6 +80,7 @@ fn isins(catalogue: &Catalogue, instruments: &Instruments, text: &mut String) {
                 "unknown"
             }
             Status::Invalid(reason) => panic!("{isin}: {reason}"),
+            status => panic!("{isin}: the index keeps no past: {status:?}"),
         };
         *counts.entry(how).or_default() += 1;
     }
@@ -186,6 +187,7 @@ fn forms(catalogue: &Catalogue, instruments: &Instruments, folder: &Path, text: 
                     Status::Ambiguous(_) if has_it => &mut ambiguous,
                     Status::Resolved(_) | Status::Ambiguous(_) => &mut other,
                     Status::Unknown | Status::Invalid(_) => &mut unfound,
+                    status => panic!("the index keeps no past: {status:?}"),
                 } += 1;
             }
         }

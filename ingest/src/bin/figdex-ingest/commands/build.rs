@@ -55,6 +55,7 @@ fn named(flags: &BuildFlags, index: &Path) -> Build {
         rejects: flags.rejects.clone(),
         report: flags.report.clone(),
         expect: flags.expect.clone(),
+        history: flags.history.chosen(),
         also_read: read.into_iter().flatten().cloned().collect(),
         ..Build::new(Vec::new(), index)
     }
@@ -161,6 +162,7 @@ fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
         generations_kept: flags.keep,
         date: flags.date,
         changes_kept: flags.keep_changes,
+        history: flags.history.chosen(),
         checks_space: !flags.skip_space_check,
     })
 }

@@ -1,10 +1,12 @@
 //! `figdex-ingest export`: writes an index back as a canonical dump.
 
+use std::path::Path;
+
 use anyhow::{Context as _, bail};
 use figdex_index::{Catalogue, Manifest, Vocabulary, is_index};
 use figdex_ingest::flags::ExportFlags;
 use figdex_ingest::inspect::export::{self, ExportError};
-use figdex_io::{Address, Files};
+use figdex_io::{Address, Files, escaped_path};
 
 use super::cluster::Opened;
 use super::out;
@@ -15,6 +17,9 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
             "{address} has files that are read only on a disk: export the folder from which it was \
              published, or the --cache of a server"
         );
+    }
+    if let Some(path) = &flags.history {
+        return history(&flags.index, path);
     }
     let mut files = Files::new(is_index);
     if let Address::Folder(index) = &flags.index {
@@ -56,6 +61,26 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
         }
         Address::Storage(_) => unreachable!("refused above"),
     }
+}
+
+/// Writes the past of an index to a file.
+fn history(index: &Address, path: &Path) -> anyhow::Result<()> {
+    let Address::Folder(index) = index else {
+        bail!("an index in a cluster keeps no past: export that of the folder where it is built");
+    };
+    let mut files = Files::new(is_index);
+    files.index(index)?;
+    let output = files.output("--history", path)?;
+    let catalogue = Catalogue::open(index)?;
+    let written = || {
+        let file = output.create()?;
+        let Some(new) = file.temporary() else {
+            bail!("it is a stream, and a past is written only to a file");
+        };
+        catalogue.export_past(new)?;
+        Ok(file.keep()?)
+    };
+    written().with_context(|| format!("writing {}", escaped_path(path)))
 }
 
 /// The error, or the I/O error inside, whose kind shows a closed pipe.
