@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{IdType, Instrument, Manifest};
+use figdex_index::{IdType, Instrument, Manifest, PastEntry};
 
 use super::instrument::Identifiers;
 use super::json::string;
@@ -28,6 +28,10 @@ pub(crate) fn about(
     }
     out.extend_from_slice(b",\"sample\":");
     out.extend_from_slice(if is_sample { b"true" } else { b"false" });
+    if let Some(PastEntry { since, until, .. }) = &manifest.past {
+        write!(out, ",\"past\":{{\"since\":\"{since}\",\"until\":\"{until}\"}}")
+            .expect("writing into memory does not fail");
+    }
     out.extend_from_slice(b",\"exchanges\":");
     object(out, manifest.exchanges.iter().map(|(code, name)| (code.as_str(), name.as_str())));
     out.extend_from_slice(b",\"examples\":");
