@@ -1,10 +1,11 @@
 // One line of a list's results: the found row, or the next step if nothing was found.
 
 import { el, copyable, count, counted, icon } from "../shared/dom.js";
-import { byOf, idTypesOf, matchesOf, reasonOf, STATUSES, statusOf } from "./list.js";
+import { byOf, formerOf, idTypesOf, matchesOf, OF_PAST, pastOf, reasonOf, STATUSES, statusOf } from "./list.js";
 import { inWords, kindName } from "../shared/kinds.js";
 import { level, levelMark } from "../shared/level.js";
 import { isOtherName } from "./own-names.js";
+import { briefly } from "../shared/past.js";
 import { href } from "../shared/router.js";
 
 /** The columns, by their keys. With `hasNames`, the list has its own names. */
@@ -35,7 +36,7 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
     const undo = entry.chosen || entry.correction
       ? el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: undo`, on: { click: () => acts.undo(row) } }, "undo") : null;
     return [...head, security(match), copyable(match.figi, "FIGI"),
-      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : by }, entry.correction && !entry.chosen ? "corrected by you" : BY[by] ?? by, undo ? " · " : null, undo)];
+      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : by }, entry.correction && !entry.chosen ? "corrected by you" : BY[by] ?? by, now(entry, match), undo ? " · " : null, undo)];
   }
   if (status === "ambiguous" && isMany) {
     const match = matchesOf(entry)[at];
@@ -45,12 +46,29 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
   if (entry.candidates?.length && (status === "unknown" || status === "ambiguous")) return [...head, { columns: 2, content: guesses(row, acts) }, search(entry)];
   if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
   if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
+  if (OF_PAST.has(status)) return [...head, { columns: 2, content: el("span", { class: "was", title: reasonOf(entry) }, reasonOf(entry)) }, pastLink(entry)];
   const slip = entry.answer.correction;
   const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found");
   return [...head, { columns: 2, content: el("span", { class: "next", title: words },
     slip ? el("button", {
       type: "button", class: "small-button", data: { row: number }, "aria-label": `Row ${number}: use ${slip} instead`, title: words, on: { click: () => acts.correct(row, slip) },
     }, icon("tick"), "Use ", el("span", { class: "mono" }, slip)) : null, el("span", { class: text ? "wrong" : "dim" }, words)) }, text ? search(entry) : ""];
+}
+
+/** A link to the page of what a former row is today, or of what is known of it. */
+function pastLink(entry) {
+  const [former] = formerOf(entry);
+  if (!former) return "";
+  const { today, successor } = pastOf(entry);
+  if (today) return el("a", { href: href.instrument(today.figi) }, `Now ${briefly(today) || today.figi}`);
+  return successor ? el("a", { href: href.instrument(successor) }, "Its successor") : el("a", { href: href.instrument(former.figi) }, "Its history");
+}
+
+/** What the row of a day is called today, if that differs. */
+function now({ answer, chosen }, match) {
+  if (chosen || answer.today === undefined) return null;
+  if (!answer.today) return ", now gone";
+  return briefly(answer.today) === briefly(match) ? null : `, now ${briefly(answer.today)}`;
 }
 
 const compared = new WeakMap(); // row → {match, isOther}: a long list is drawn many times
