@@ -9,6 +9,8 @@ import { FACTS, NAMES } from "./names.js";
 
 const FIELDS = [...FACTS, ["Listed", "listed"], ["Composite FIGI", "compositeFIGI"], ["Share class FIGI", "shareClassFIGI"]];
 const UNKNOWN = "not known";
+/** Identifiers that are parts of another value: they are not named next to it. */
+const PARTS = { "Base ticker": "Ticker", "CUSIP, 8 characters": "CUSIP" };
 
 /** The past of a FIGI: the server's answer, or null if the index keeps no past or does not know the FIGI. */
 export async function pastOf(figi, signal) {
@@ -55,12 +57,18 @@ function notes(end, next, pairs, learned) {
     revised: "A mistake of the data, corrected within days.",
   }[end] ?? "";
   const same = next && !pairs.length ? `As from ${next.validFrom} on.` : "";
-  const later = Object.entries(learned ?? {}).map(([column, day]) => `${labelOf(column)}: in the data since ${day} only.`);
+  const columns = Object.entries(learned ?? {});
+  const later = [...new Set(columns.map(([, day]) => day))].map((day) => {
+    const names = columns.filter(([, on]) => on === day).map(([column]) => labelOf(column));
+    return `In the data since ${day} only: ${withoutParts(names, (name) => name).join(", ")}.`;
+  });
   return [first, same, after, ...later].filter(Boolean);
 }
 
 /** The name of a column of the data, for people. */
 const labelOf = (column) => NAMES[column] ?? FIELDS.find(([, field]) => field.toLowerCase() === column.toLowerCase())?.[0] ?? column;
+
+const withoutParts = (all, nameOf) => all.filter((one) => !all.some((other) => nameOf(other) === PARTS[nameOf(one)]));
 
 /** What a row has in place of the values of the next row: `[name, value]` each. */
 function differences(row, next) {
@@ -68,5 +76,6 @@ function differences(row, next) {
   const changed = FIELDS.filter(([, field]) => (row[field] ?? "") !== (next[field] ?? "")).map(([name, field]) => [name, text(row[field])]);
   const of = (one, idType) => (one.identifiers?.[idType] ?? []).join(", ");
   const types = [...new Set([row, next].flatMap(({ identifiers }) => Object.keys(identifiers ?? {})))];
-  return [...changed, ...types.filter((idType) => of(row, idType) !== of(next, idType)).map((idType) => [NAMES[idType] ?? idType, of(row, idType) || UNKNOWN])];
+  const others = types.filter((idType) => of(row, idType) !== of(next, idType)).map((idType) => [NAMES[idType] ?? idType, of(row, idType) || UNKNOWN]);
+  return withoutParts([...changed, ...others], ([name]) => name);
 }
