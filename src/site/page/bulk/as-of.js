@@ -34,7 +34,7 @@ export function asOfField(change) {
     select.value = dayColumn >= 0 ? String(dayColumn) : day === null ? "today" : "day";
     input.hidden = dayColumn >= 0 || day === null;
     if (!input.hidden && input.value !== day && document.activeElement !== input) input.value = day;
-    fill(note, select.value === "today" || !past ? "" : [dayColumn < 0 ? "" : otherDays(work), "Each row is mapped as it was on its day. ", coverageOf(past)]);
+    fill(note, select.value === "today" || !past ? "" : [dayColumn < 0 ? "" : otherDays(work), `Each row is mapped as it was on ${dayColumn < 0 ? "that" : "its"} day. `, coverageOf(past)]);
   }
 
   about().then(({ past: known = null }) => {

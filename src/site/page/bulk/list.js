@@ -5,7 +5,7 @@ import { leftOut } from "../shared/footer.js";
 import { briefly, coverageOf, spanOf } from "../shared/past.js";
 
 export const STATUSES = {
-  resolved: "Resolved", ambiguous: "Ambiguous", historical: "Historical", gone: "Gone", uncertain: "Uncertain", outOfCoverage: "Out of coverage",
+  resolved: "Resolved", ambiguous: "Ambiguous", historical: "Historical", gone: "Gone", uncertain: "Uncertain", outOfCoverage: "Not covered",
   unknown: "Unknown", invalid: "Invalid",
 };
 /** The statuses that only the past of an index gives. */

@@ -33,10 +33,11 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
   if (status === "resolved") {
     const [match] = matchesOf(entry);
     const by = byOf(entry);
+    const how = entry.correction && !entry.chosen ? "corrected by you" : [now(entry, match), BY[by] ?? by].filter(Boolean).join(", ");
     const undo = entry.chosen || entry.correction
       ? el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: undo`, on: { click: () => acts.undo(row) } }, "undo") : null;
     return [...head, security(match), copyable(match.figi, "FIGI"),
-      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : by }, entry.correction && !entry.chosen ? "corrected by you" : BY[by] ?? by, now(entry, match), undo ? " · " : null, undo)];
+      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : how }, how, undo ? " · " : null, undo)];
   }
   if (status === "ambiguous" && isMany) {
     const match = matchesOf(entry)[at];
@@ -46,13 +47,22 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
   if (entry.candidates?.length && (status === "unknown" || status === "ambiguous")) return [...head, { columns: 2, content: guesses(row, acts) }, search(entry)];
   if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
   if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
-  if (OF_PAST.has(status)) return [...head, { columns: 2, content: el("span", { class: "was", title: reasonOf(entry) }, reasonOf(entry)) }, pastLink(entry)];
+  if (OF_PAST.has(status)) return [...head, { columns: 2, content: el("span", { class: "was", title: reasonOf(entry) }, el("span", { class: "was-whole" }, reasonOf(entry)), el("span", { class: "was-short" }, shortReason(entry))) }, pastLink(entry)];
   const slip = entry.answer.correction;
   const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found");
   return [...head, { columns: 2, content: el("span", { class: "next", title: words },
     slip ? el("button", {
       type: "button", class: "small-button", data: { row: number }, "aria-label": `Row ${number}: use ${slip} instead`, title: words, on: { click: () => acts.correct(row, slip) },
     }, icon("tick"), "Use ", el("span", { class: "mono" }, slip)) : null, el("span", { class: text ? "wrong" : "dim" }, words)) }, text ? search(entry) : ""];
+}
+
+/** The reason of a result from the past, for a narrow screen. */
+function shortReason(entry) {
+  const former = formerOf(entry).map((row) => briefly(row) || row.figi);
+  const { validTo, coverage } = pastOf(entry);
+  if (coverage) return `known ${coverage.since} – ${coverage.until}`;
+  if (statusOf(entry) === "uncertain") return former.length > 1 ? former.join(" or ") : `${former[0] ?? "one"} or nothing`;
+  return `was ${former[0]}${validTo ? ` until ${validTo}` : ""}`;
 }
 
 /** A link to the page of what a former row is today, or of what is known of it. */
@@ -66,9 +76,9 @@ function pastLink(entry) {
 
 /** What the row of a day is called today, if that differs. */
 function now({ answer, chosen }, match) {
-  if (chosen || answer.today === undefined) return null;
-  if (!answer.today) return ", now gone";
-  return briefly(answer.today) === briefly(match) ? null : `, now ${briefly(answer.today)}`;
+  if (chosen || answer.today === undefined) return "";
+  if (!answer.today) return "now gone";
+  return briefly(answer.today) === briefly(match) ? "" : `now ${briefly(answer.today)}`;
 }
 
 const compared = new WeakMap(); // row → {match, isOther}: a long list is drawn many times

@@ -50,7 +50,7 @@ function item(version, next) {
 }
 
 function notes(end, next, pairs, learned) {
-  const first = next ? "" : end ? "The last known row." : "The row of today.";
+  const first = next ? "" : end ? "The last known row." : "The row as it is today.";
   const after = {
     gone: next ? `After that, not in the data until ${next.validFrom}.` : "After that, not in the data.",
     expired: "Expired.",

@@ -99,7 +99,7 @@ function render(view, instrument, kin, signal, former = null) {
     el("div", { class: "instrument-body" },
       el("div", { class: "facts" },
         el("section", { "aria-labelledby": "identifiers-title" }, el("h2", { id: "identifiers-title" }, "Identifiers"),
-          el("dl", { class: "pairs" }, identifiers(instrument)),
+          el("dl", { class: "pairs" }, identifiers(instrument, former)),
           Object.keys(instrument.identifiers ?? {}).length ? null : el("p", { class: "dim small" },
             instrument.identifiers ? "No third-party identifiers are known." : "This server does not show third-party identifiers.")),
         el("section", { "aria-labelledby": "facts-title" }, el("h2", { id: "facts-title" }, "Attributes"),
@@ -115,19 +115,20 @@ function render(view, instrument, kin, signal, former = null) {
   // A value that is also a filter links to all instruments with it.
   function filterable(name, value) {
     const filter = { marketSector: "marketSecDes" }[name] ?? name;
-    if (!["exchCode", "micCode", "currency", "stateCode", "marketSecDes", "securityType", "securityType2"].includes(filter)) return String(value);
+    // No instrument may have the value of a former row any more.
+    if (former || !["exchCode", "micCode", "currency", "stateCode", "marketSecDes", "securityType", "securityType2"].includes(filter)) return String(value);
     const link = el("a", { class: "quiet-link", href: href.search(new URLSearchParams({ [filter]: value })), title: "All instruments with this value" }, String(value));
     const also = filter === "exchCode" ? exchangeName(value) : "";
     return also ? [link, el("span", { class: "dim" }, also)] : link;
   }
 }
 
-function identifiers(instrument) {
+function identifiers(instrument, former) {
   const rows = [];
   const row = (name, value, link) => rows.push(el("dt", {}, name), el("dd", {}, copyable(String(value), name), link ?? null));
   row("FIGI", instrument.figi);
   if (instrument.compositeFIGI) row("Composite FIGI", instrument.compositeFIGI);
-  if (instrument.shareClassFIGI) row("Share class FIGI", instrument.shareClassFIGI, el("a", { class: "t-all", href: href.instrument(instrument.shareClassFIGI) }, "its family"));
+  if (instrument.shareClassFIGI) row("Share class FIGI", instrument.shareClassFIGI, el("a", { class: "t-all", href: former ? href.search(new URLSearchParams({ query: instrument.shareClassFIGI })) : href.instrument(instrument.shareClassFIGI) }, "its family"));
   const shown = new Set();
   const order = Object.keys(NAMES);
   const place = ([name]) => (order.includes(name) ? order.indexOf(name) : order.length);
