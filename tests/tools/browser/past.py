@@ -9,6 +9,7 @@ from mapping import fill, run, table_of, without_steps
 from tab import IBM, Page, download
 
 META, FUND, TWITTER, MICROSOFT = "BBG000MM2P62", "BBG011MM1B25", "BBG000H6HNW3", "BBG000BPH459"
+TWINS = ["BBG00ZNKXY10", "BBG00ZNKXY29"]
 WIDTHS = [("phone", 390), ("wide", 1280), ("widest", 1920)]
 TABLE = "Ticker\tTraded\nMETA\t2022-05-20\nFB\t2022-05-20\nMETA\t2022-06-10\nTWTR\t2022-06-20\nMSFT\t2021-01-04\nMSFT\t\n"
 
@@ -86,10 +87,10 @@ def retired(browser, options):
 def former_results(browser, options):
     """Identifiers of the past are unmatched, with the former FIGI and its days, and link what they are today."""
     for page, tab in each_width(browser, options, "#/bulk", "#identifiers", "former"):
-        fill(tab, "Ticker\nFB\nTWTR\nMSFT\nMETA\nNONESUCH\n")
+        fill(tab, "Ticker\nFB\nTWTR\nMSFT\nMETA\nNONESUCH\nVIAC\n")
         without_steps(tab)
         tab.locator("[data-field='add step']").select_option("composite")
-        run(tab, 5)
+        run(tab, 6)
         expect(tab.locator("#tab-historical .tally")).to_have_text("1")
         expect(tab.locator("#tab-gone .tally")).to_have_text("1")
         expect(tab.locator("#tab-resolved .tally")).to_have_text("2")
@@ -102,8 +103,13 @@ def former_results(browser, options):
         expect(rows.nth(0).get_by_role("link")).to_have_attribute("href", f"#/instrument/{META}")
         expect(rows.nth(0).get_by_role("link")).to_have_text("Now META US")
         expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", f"#/instrument/{TWITTER}")
+        # Two securities had it: none of them is chosen.
+        expect(tab.locator("#tab-ambiguous .tally")).to_have_text("1")
+        expect(rows.nth(5).locator(".was")).to_have_attribute("title", f"was of {TWINS[0]} (VIAC US) or {TWINS[1]} (VIAC US)")
+        expect(rows.nth(5).get_by_role("link")).to_have_text(["PARA US", "PARAA US"])
         lines = table_of(download(tab))
         first, gone, found = lines[:3]
+        assert lines[5]["formerFigi"] == "|".join(TWINS), lines[5]
         assert (first["match"], first["figi"], first["formerFigi"], first["todayFigi"]) == ("historical", "", META, META), first
         assert (first["validFrom"], first["validTo"], first["basis"]) == ("2022-05-18", "2022-06-08", "observed"), first
         assert (gone["match"], gone["formerFigi"], gone["todayFigi"]) == ("gone", TWITTER, ""), gone

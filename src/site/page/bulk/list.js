@@ -71,10 +71,13 @@ export const formerOf = ({ answer, chosen }) => (chosen ? [] : [answer?.former ?
 
 /** What an answer from the past says besides its rows: `{former, today, validFrom, validTo, basis, successor}`, of one row. */
 export function pastOf({ answer, chosen }) {
-  if (!answer || chosen) return {};
+  if (!answer || chosen) return chosen ?? {};
   const [former, another] = formerOf({ answer });
   return !former ? answer : another ? {} : { ...former, ...answer, former };
 }
+
+/** Whether only the past knows an identifier, or knows nothing for its day. */
+export const isOfPast = (entry) => OF_PAST.has(statusOf(entry)) || (statusOf(entry) === "ambiguous" && formerOf(entry).length > 0);
 
 /** The reason why an identifier that was known, or may have been, has no row. */
 function reasonOfPast(answer) {
@@ -85,6 +88,7 @@ function reasonOfPast(answer) {
       const span = spanOf(answer);
       return `was ${words(former[0])}${span ? `, ${span}` : ""}`;
     }
+    case "ambiguous": return `was of ${former.map(words).join(" or ")}`;
     case "uncertain":
       return `not observed on this day: ${[...former.map(words), ...(former.length > 1 ? [] : ["nothing"])].join(" or ") || "the rows before and after differ"}`;
     default: return coverageOf(answer.coverage);
@@ -102,7 +106,7 @@ export function reasonOf({ answer, chosen, text, correction }) {
   const corrected = correction ? `corrected by you from ${text} to ${correction}` : "";
   if (!answer) return corrected || "not asked";
   const open = answer.reason ?? (answer.idTypes ? `different securities as ${answer.idTypes.join(" and ")}` : `${answer.matches} rows may be meant`);
-  const reason = OF_PAST.has(answer.status) ? reasonOfPast(answer) : { unknown: "not found", invalid: answer.error, ambiguous: chosen ? "" : open }[answer.status] ?? "";
+  const reason = isOfPast({ answer, chosen }) ? reasonOfPast(answer) : { unknown: "not found", invalid: answer.error, ambiguous: chosen ? "" : open }[answer.status] ?? "";
   const slip = answer.correction && reason ? `${reason}; did you mean ${answer.correction}?` : reason;
   return [corrected, slip].filter(Boolean).join("; ");
 }

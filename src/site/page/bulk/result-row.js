@@ -1,7 +1,7 @@
 // One line of a list's results: the found row, or the next step if nothing was found.
 
 import { el, copyable, count, counted, icon } from "../shared/dom.js";
-import { byOf, formerOf, idTypesOf, matchesOf, OF_PAST, pastOf, reasonOf, STATUSES, statusOf } from "./list.js";
+import { byOf, formerOf, idTypesOf, isOfPast, matchesOf, pastOf, reasonOf, STATUSES, statusOf } from "./list.js";
 import { inWords, kindName } from "../shared/kinds.js";
 import { level, levelMark } from "../shared/level.js";
 import { isOtherName } from "./own-names.js";
@@ -13,6 +13,8 @@ export const columnsOf = ({ hasNames }) => ({
   number: "Row", id: "Identifier", ...(hasNames ? { own: "Name in the list" } : {}), kind: "Read as", status: "Status", found: "Result", figi: "FIGI", how: "How",
 });
 
+/** The most links to former rows in one line. */
+const LINKS_MAX = 3;
 const BY = { only: "the only row" };
 
 /**
@@ -39,6 +41,7 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
     return [...head, security(match), copyable(match.figi, "FIGI"),
       el("span", { class: "how", title: entry.correction ? reasonOf(entry) : how }, how, undo ? " · " : null, undo)];
   }
+  if (isOfPast(entry)) return [...head, { columns: 2, content: el("span", { class: "was", title: reasonOf(entry) }, el("span", { class: "was-whole" }, reasonOf(entry)), el("span", { class: "was-short" }, shortReason(entry))) }, pastLink(entry)];
   if (status === "ambiguous" && isMany) {
     const match = matchesOf(entry)[at];
     return [...head, security(match), copyable(match.figi, "FIGI"),
@@ -47,7 +50,6 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
   if (entry.candidates?.length && (status === "unknown" || status === "ambiguous")) return [...head, { columns: 2, content: guesses(row, acts) }, search(entry)];
   if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
   if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
-  if (OF_PAST.has(status)) return [...head, { columns: 2, content: el("span", { class: "was", title: reasonOf(entry) }, el("span", { class: "was-whole" }, reasonOf(entry)), el("span", { class: "was-short" }, shortReason(entry))) }, pastLink(entry)];
   const slip = entry.answer.correction;
   const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found");
   return [...head, { columns: 2, content: el("span", { class: "next", title: words },
@@ -62,23 +64,26 @@ function shortReason(entry) {
   const { validTo, coverage } = pastOf(entry);
   if (coverage) return `known ${coverage.since} – ${coverage.until}`;
   if (statusOf(entry) === "uncertain") return former.length > 1 ? former.join(" or ") : `${former[0] ?? "one"} or nothing`;
+  if (former.length > 1) return `was ${former.join(" or ")}`;
   return `was ${former[0]}${validTo ? ` until ${validTo}` : ""}`;
 }
 
-/** A link to the page of what a former row is today, or of what is known of it. */
+/** A link to the page of what a former row is today, or of what is known of it; or links to those of several. */
 function pastLink(entry) {
-  const [former] = formerOf(entry);
+  const [former, another] = formerOf(entry);
   if (!former) return "";
+  if (another) return el("span", { class: "was-links" }, formerOf(entry).slice(0, LINKS_MAX).map(({ figi, today }) => el("a", { href: href.instrument(figi) }, briefly(today ?? {}) || figi)));
   const { today, successor } = pastOf(entry);
   if (today) return el("a", { href: href.instrument(today.figi) }, `Now ${briefly(today) || today.figi}`);
   return successor ? el("a", { href: href.instrument(successor) }, "Its successor") : el("a", { href: href.instrument(former.figi) }, "Its history");
 }
 
 /** What the row of a day is called today, if that differs. */
-function now({ answer, chosen }, match) {
-  if (chosen || answer.today === undefined) return "";
-  if (!answer.today) return "now gone";
-  return briefly(answer.today) === briefly(match) ? "" : `now ${briefly(answer.today)}`;
+function now(entry, match) {
+  const { today } = pastOf(entry);
+  if (today === undefined) return "";
+  if (!today) return "now gone";
+  return briefly(today) === briefly(match) ? "" : `now ${briefly(today)}`;
 }
 
 const compared = new WeakMap(); // row → {match, isOther}: a long list is drawn many times

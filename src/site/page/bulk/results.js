@@ -194,7 +194,7 @@ export function outcome({ rows, entries }, question) {
     lists = Object.fromEntries(Object.keys(TABS).map((kind) => [kind, []]));
     for (const row of rows) {
       const status = statusOf(row.entry);
-      const lines = question.isMany && status === "ambiguous" ? matchesOf(row.entry).length : 1;
+      const lines = question.isMany && status === "ambiguous" ? Math.max(1, matchesOf(row.entry).length) : 1;
       for (let at = 0; at < lines; at += 1) {
         lists.all.push([row, at]);
         if (status) lists[status].push([row, at]);
