@@ -106,7 +106,7 @@ def former_results(browser, options):
         # Two securities had it: none of them is chosen.
         expect(tab.locator("#tab-ambiguous .tally")).to_have_text("1")
         expect(rows.nth(5).locator(".was")).to_have_attribute("title", f"was of {TWINS[0]} (VIAC US) or {TWINS[1]} (VIAC US)")
-        expect(rows.nth(5).get_by_role("link")).to_have_text(["PARA US", "PARAA US"])
+        expect(rows.nth(5).get_by_role("link")).to_have_text(["PARA", "PARAA"])
         lines = table_of(download(tab))
         first, gone, found = lines[:3]
         assert lines[5]["formerFigi"] == "|".join(TWINS), lines[5]

@@ -69,7 +69,7 @@ export const matchesOf = ({ answer, chosen }) => (chosen ? [chosen] : answer?.da
 /** The rows that an entry meant at another time, or may have meant. */
 export const formerOf = ({ answer, chosen }) => (chosen ? [] : [answer?.former ?? []].flat());
 
-/** What an answer from the past says besides its rows: `{former, today, validFrom, validTo, basis, successor}`, of one row. */
+/** The members of an answer from the past, besides its rows: `{former, today, validFrom, validTo, basis, successor}`, of one row. */
 export function pastOf({ answer, chosen }) {
   if (!answer || chosen) return chosen ?? {};
   const [former, another] = formerOf({ answer });

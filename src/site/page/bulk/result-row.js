@@ -51,7 +51,7 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
   if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
   if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
   const slip = entry.answer.correction;
-  const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found");
+  const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found").replace(/^asOf must be a day/, "The day must be");
   return [...head, { columns: 2, content: el("span", { class: "next", title: words },
     slip ? el("button", {
       type: "button", class: "small-button", data: { row: number }, "aria-label": `Row ${number}: use ${slip} instead`, title: words, on: { click: () => acts.correct(row, slip) },
@@ -64,7 +64,7 @@ function shortReason(entry) {
   const { validTo, coverage } = pastOf(entry);
   if (coverage) return `known ${coverage.since} – ${coverage.until}`;
   if (statusOf(entry) === "uncertain") return former.length > 1 ? former.join(" or ") : `${former[0] ?? "one"} or nothing`;
-  if (former.length > 1) return `was ${former.join(" or ")}`;
+  if (former.length > 1) return `${former.length} securities had it`;
   return `was ${former[0]}${validTo ? ` until ${validTo}` : ""}`;
 }
 
@@ -72,13 +72,13 @@ function shortReason(entry) {
 function pastLink(entry) {
   const [former, another] = formerOf(entry);
   if (!former) return "";
-  if (another) return el("span", { class: "was-links" }, formerOf(entry).slice(0, LINKS_MAX).map(({ figi, today }) => el("a", { href: href.instrument(figi) }, briefly(today ?? {}) || figi)));
+  if (another) return el("span", { class: "was-links" }, formerOf(entry).slice(0, LINKS_MAX).map(({ figi, today }) => el("a", { href: href.instrument(figi) }, today?.ticker ?? figi)));
   const { today, successor } = pastOf(entry);
   if (today) return el("a", { href: href.instrument(today.figi) }, `Now ${briefly(today) || today.figi}`);
   return successor ? el("a", { href: href.instrument(successor) }, "Its successor") : el("a", { href: href.instrument(former.figi) }, "Its history");
 }
 
-/** What the row of a day is called today, if that differs. */
+/** The name today of the row of a day, if it differs. */
 function now(entry, match) {
   const { today } = pastOf(entry);
   if (today === undefined) return "";

@@ -70,7 +70,7 @@ const labelOf = (column) => NAMES[column] ?? FIELDS.find(([, field]) => field.to
 
 const withoutParts = (all, nameOf) => all.filter((one) => !all.some((other) => nameOf(other) === PARTS[nameOf(one)]));
 
-/** What a row has in place of the values of the next row: `[name, value]` each. */
+/** The values of a row that differ from those of the next row: `[name, value]` each. */
 function differences(row, next) {
   const text = (value) => ({ true: "yes", false: "no" }[value] ?? (String(value ?? "") || UNKNOWN));
   const changed = FIELDS.filter(([, field]) => (row[field] ?? "") !== (next[field] ?? "")).map(([name, field]) => [name, text(row[field])]);
