@@ -145,6 +145,7 @@ def days(browser, options):
         tab.locator("[data-field=day]").fill("2022-05-20")
         run(tab, 3)
         expect(rows.nth(0)).to_contain_text("Uncertain")
+        expect(tab.locator(".run-line")).to_contain_text("as of 2022-05-20")
         assert {line["asOf"] for line in table_of(download(tab))} == {"2022-05-20"}
         tab.locator("[data-field=day]").fill("2022-05-18")
         run(tab, 3)

@@ -1,5 +1,5 @@
 // The day as of which a list is mapped: today, one day for all rows, or the days of a column. It is
-// shown only if the index keeps a past.
+// shown if the index keeps a past.
 
 import { el, fill, counted } from "../shared/dom.js";
 import { about } from "../shared/about.js";
@@ -26,20 +26,21 @@ export function asOfField(change) {
   let past = null;
 
   function update(work) {
-    const { table, heading, column, day, dayColumn } = work;
-    const places = Array.from({ length: table.columns }, (_, at) => at).filter((at) => at !== column);
-    const options = [["today", "Today"], ["day", "A day"], ...places.map((at) => [String(at), `The days in ${columnName(table.rows, heading, at)}`])];
+    const { table, heading, day, dayColumn } = work;
+    const ofColumns = table.columns < 2 ? [] : Array.from({ length: table.columns }, (_, at) => [String(at), `The days in ${columnName(table.rows, heading, at)}`]);
+    const options = [["today", "Today"], ["day", "A day"], ...ofColumns];
     if (columns !== String(options)) fill(select, options.map(([value, name]) => el("option", { value }, name)));
     columns = String(options);
     select.value = dayColumn >= 0 ? String(dayColumn) : day === null ? "today" : "day";
     input.hidden = dayColumn >= 0 || day === null;
     if (!input.hidden && input.value !== day && document.activeElement !== input) input.value = day;
+    // A day that is chosen is shown even if the server does not say that there is a past.
+    element.hidden = !past && select.value === "today";
     fill(note, select.value === "today" || !past ? "" : [dayColumn < 0 ? "" : otherDays(work), `Each row is mapped as it was on ${dayColumn < 0 ? "that" : "its"} day. `, coverageOf(past)]);
   }
 
   about().then(({ past: known = null }) => {
     past = known;
-    element.hidden = !past;
     if (past) change({});
   });
   return { element, update };

@@ -247,7 +247,7 @@ export function show(view) {
     const list = listOf(work.table, reading());
     const { table, heading, column, total, name, idType, unlisted, isMany, day, limits } = reading();
     const { past } = await about();
-    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, hasPast: Boolean(past), asOf: past ? day : null, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
+    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, hasPast: Boolean(past), asOf: day, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
     work.mapped = table;
     work.results.show(results);
     work.results.start();

@@ -174,6 +174,7 @@ export function outcome({ rows, entries }, question) {
   function summary(state) {
     const parts = [`${count(state.done)} of ${counted(queue.length, "different identifier")} sent`];
     if (state.phase === "done") parts[0] = `Done: ${counted(rows.length, "row")}`;
+    if (question.asOf) parts.push(`as of ${question.asOf}`);
     if (state.phase === "cancelled") parts.push("cancelled");
     const isBusy = state.phase === "running" || state.phase === "waiting";
     if (isBusy && state.remaining !== null && state.done < queue.length) parts.push(`about ${duration(Math.max(1, state.remaining))} left`);
