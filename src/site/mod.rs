@@ -70,19 +70,21 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 59] = files! {
-    "bulk/batch.js" "bulk/bulk.css" "bulk/bulk.js" "bulk/choices.js" "bulk/columns.js"
-    "bulk/download.js" "bulk/kept.js" "bulk/list.js" "bulk/names.js" "bulk/own-names.js"
-    "bulk/reading.js" "bulk/result-row.js" "bulk/results.css" "bulk/results.js" "bulk/steps.js" "bulk/virtual.js"
-    "icon.svg" "index.html" "instrument/family.js" "instrument/instrument.css"
-    "instrument/instrument.js" "instrument/related.js" "main.js" "page.css" "reference/example.js"
+static FILES: [File; 63] = files! {
+    "bulk/as-of.js" "bulk/batch.js" "bulk/bulk.css" "bulk/bulk.js" "bulk/choices.js"
+    "bulk/columns.js" "bulk/download.js" "bulk/kept.js" "bulk/list.js" "bulk/names.js"
+    "bulk/own-names.js" "bulk/reading.js" "bulk/result-row.js" "bulk/results.css" "bulk/results.js"
+    "bulk/steps.js" "bulk/virtual.js" "icon.svg" "index.html" "instrument/family.js"
+    "instrument/history.js" "instrument/instrument.css" "instrument/instrument.js"
+    "instrument/names.js" "instrument/related.js" "main.js" "page.css" "reference/example.js"
     "reference/reference.css" "reference/reference.js" "reference/schema.js" "search/empty.js"
     "search/facets.js" "search/filters.js" "search/fold.js" "search/home.js" "search/isin.js"
     "search/query.js" "search/results.js" "search/rows.js" "search/save.js" "search/search.css"
     "search/suggest.js" "shared/about.js" "shared/api.js" "shared/back.js" "shared/csv.js"
     "shared/decode.js" "shared/dom.js" "shared/exchange.js" "shared/footer.js" "shared/heading.js"
     "shared/key.js" "shared/kinds.js" "shared/level.js" "shared/notice.js" "shared/other-name.js"
-    "shared/picker.js" "shared/router.js" "shared/table.js" "shared/terms.js" "theme.js"
+    "shared/past.js" "shared/picker.js" "shared/router.js" "shared/table.js" "shared/terms.js"
+    "theme.js"
 };
 
 #[cfg(test)]

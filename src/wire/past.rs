@@ -193,16 +193,15 @@ pub(super) fn text(row: &Instrument, field: Field) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Writes the days on which a row was so, as members of an object; an unknown one is null.
+/// Writes the days on which a row was so, as members of an object.
 pub(super) fn days(out: &mut Vec<u8>, first: Option<Date>, last: Option<Date>) {
-    if !out.ends_with(b"{") {
-        out.push(b',');
-    }
-    for (place, (name, day)) in [("validFrom", first), ("validTo", last)].into_iter().enumerate() {
-        let comma = if place > 0 { "," } else { "" };
+    for (name, day) in [("validFrom", first), ("validTo", last)] {
+        if !out.ends_with(b"{") {
+            out.push(b',');
+        }
         let _ = match day {
-            Some(day) => write!(out, "{comma}\"{name}\":\"{day}\""),
-            None => write!(out, "{comma}\"{name}\":null"),
+            Some(day) => write!(out, "\"{name}\":\"{day}\""),
+            None => write!(out, "\"{name}\":null"),
         };
     }
 }

@@ -1,7 +1,10 @@
 //! Contract 16.14: what the index holds.
 
-use figdex::State;
+use std::sync::Arc;
+
 use figdex::config::Settings;
+use figdex::{Engine, State};
+use figdex_index::{BuildOptions, Builder, Catalogue, Date, Figi, Instrument, PastOptions};
 use serde_json::{Value, json};
 
 use super::search::dump;
@@ -55,4 +58,22 @@ fn own_data() {
     let hidden = about(&Server::with(&dump, |catalogue| State::new(catalogue, settings)));
     let expected = json!({"ticker": "IBM", "name": "IBM CORP", "figi": figi(1)});
     assert_eq!(hidden["examples"], expected);
+}
+
+/// contract 16.14: the days that the past covers, if the index keeps one.
+#[test]
+fn the_past() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    for day in ["2022-06-08", "2022-06-09"] {
+        let options = BuildOptions { date: Date::parse(day).unwrap(), ..BuildOptions::default() };
+        let mut builder = Builder::create(&index, options).unwrap();
+        builder.keep_past(PastOptions::default());
+        builder.add(Instrument::new(Figi::parse(&figi(1)).unwrap())).unwrap();
+        builder.publish(Vec::new()).unwrap();
+    }
+    let engine: Engine = Catalogue::open(&index).unwrap().into();
+    let kept = Server::over(&Arc::new(State::new(engine, Settings::default())), Default::default());
+    assert_eq!(about(&kept)["coverage"], json!({"since": "2022-06-08", "until": "2022-06-09"}));
+    assert_eq!(about(&Server::of_dump(&dump())).get("coverage"), None);
 }

@@ -5,7 +5,8 @@
 Needs playwright and Debian's chromium (`CHROMIUM` names another one). The server has any data with
 IBM's and Apple's listings, such as the bundled sample, and no limits (`--no-limits`). `--hostile`,
 `--default` and `--limited` are servers over data that look like code: without limits, with the
-default ones, and with those that count the page as any program. `--axe` is the file of axe-core. Checks that lack one of these are skipped, and reported.
+default ones, and with those that count the page as any program. `--past` is a server whose index
+keeps a past, built from the dumps in `past/`. `--axe` is the file of axe-core. Checks that lack one of these are skipped, and reported.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import finding
 import holdings
 import hostile
 import mapping
+import past
 import pictures
 import reading
 import results
@@ -114,6 +116,13 @@ CHECKS = [
     hostile.policy,
     hostile.own_window,
     hostile.real_limits,
+    past.history,
+    past.retired,
+    past.former_results,
+    past.days,
+    past.days_of_a_column,
+    past.nothing_without,
+    past.accessible,
     pictures.pictures,
 ]
 
@@ -126,6 +135,7 @@ def main():
     parser.add_argument("--hostile")
     parser.add_argument("--default")
     parser.add_argument("--limited")
+    parser.add_argument("--past")
     parser.add_argument("--axe")
     parser.add_argument("--pictures")
     options = parser.parse_intermixed_args()

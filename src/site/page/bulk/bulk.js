@@ -3,7 +3,9 @@
 // shown.
 
 import { el, fill, say, count, counted } from "../shared/dom.js";
+import { about } from "../shared/about.js";
 import * as api from "../shared/api.js";
+import { asOfField } from "./as-of.js";
 import { estimate } from "./batch.js";
 import { outcome } from "./results.js";
 import { firstUsed, recognise } from "./columns.js";
@@ -45,9 +47,9 @@ const NOTHING = { rows: [], columns: 0, cut: 0 };
  */
 const work = {
   text: "", source: "", file: null, isKept: true, isAgain: false, known: -1,
-  table: NOTHING, heading: -1, column: 0, idType: "", currency: -1, isTotalRead: false, kinds: [], texts: 0, trouble: "", limits: null,
+  table: NOTHING, heading: -1, column: 0, idType: "", currency: -1, dayColumn: -1, isTotalRead: false, kinds: [], texts: 0, trouble: "", limits: null,
   decided: {}, // what a person has changed about the reading
-  steps: DEFAULT_STEPS(), unlisted: false, isMany: false, results: null, mapped: null, // the table of the results
+  steps: DEFAULT_STEPS(), unlisted: false, isMany: false, day: null, results: null, mapped: null, // the table of the results
 };
 let asked = null; // aborts the question about the columns
 
@@ -73,7 +75,7 @@ function readText(text, source, file) {
   const table = again?.table ?? whole;
   Object.assign(work, {
     text, source, file, table, isAgain: Boolean(again), known: again?.column ?? -1,
-    heading: -1, column: firstUsed(table.rows), idType: "", currency: -1, isTotalRead: false, kinds: [], texts: 0, trouble: "", decided: {},
+    heading: -1, column: firstUsed(table.rows), idType: "", currency: -1, dayColumn: -1, isTotalRead: false, kinds: [], texts: 0, trouble: "", decided: {},
   });
 }
 
@@ -84,16 +86,16 @@ const footer = () => (work.table.columns === 1 && work.idType === "TICKER" ? -1 
 const reading = () => ({ ...work, total: work.isTotalRead ? -1 : footer(), name: work.decided.name ?? nameColumn(work.table, work) });
 
 function keep() {
-  const { source, file, decided, steps, unlisted, isMany } = work;
-  keepSettings({ source, file, decided, steps, unlisted, isMany });
+  const { source, file, decided, steps, unlisted, isMany, day } = work;
+  keepSettings({ source, file, decided, steps, unlisted, isMany, day });
 }
 
 /** Takes the list that was here before a reload. */
 function restore() {
   const { text, settings } = kept();
   if (!settings) return;
-  const { source, file, decided, steps, unlisted, isMany } = settings;
-  Object.assign(work, { steps, unlisted, isMany });
+  const { source, file, decided, steps, unlisted, isMany, day = null } = settings;
+  Object.assign(work, { steps, unlisted, isMany, day });
   if (!text) return;
   readText(text, source, file);
   Object.assign(work, { decided }, decided);
@@ -132,8 +134,14 @@ export function show(view) {
     const box = el("input", { type: "checkbox", checked: work[name], on: { change: () => { work[name] = box.checked; keep(); } } });
     return el("label", { class: "check" }, box, el("span", {}, label));
   };
+  const asOf = asOfField(({ dayColumn = work.dayColumn, day = work.day }) => {
+    if (dayColumn !== work.dayColumn) work.decided.dayColumn = work.dayColumn = dayColumn;
+    work.day = day;
+    keep();
+    draw();
+  });
   const recognised = el("section", { class: "recognised", "aria-labelledby": "recognised-title" },
-    el("h2", { id: "recognised-title" }, "How it is read"), fields);
+    el("h2", { id: "recognised-title" }, "How it is read"), fields, asOf.element);
   const choosing = el("section", { class: "choosing" }, stepsEditor(work.steps, keep),
     el("div", { class: "options" }, check("isMany", "Show all matches of an ambiguous identifier, a line each"), check("unlisted", "Include unlisted equities"), keyField(keyChanged)),
     el("div", { class: "begin" }, begin, time));
@@ -218,6 +226,7 @@ export function show(view) {
       work.isKept ? "" : "The list is too large to be kept: a reload loses it. ",
       table.cut ? `${counted(table.cut, "row")} beyond ${count(ROWS_MAX)} were left out: split the list, or use the command figdex map. ` : "");
     choosing.hidden = !table.rows.length;
+    asOf.update(work);
     work.results?.setStale(work.table !== work.mapped);
     if (!table.rows.length) {
       fill(fields, lesson());
@@ -227,8 +236,8 @@ export function show(view) {
     const { rows, entries, left } = listOf(table, read);
     readingFields(fields, { ...work, name: read.name, footer: footer() }, !work.kinds.length, (changed) => { Object.assign(work.decided, changed); Object.assign(work, changed); keep(); draw(); }, { asked: rows.length, different: entries.length, left });
     fill(begin, `Map ${counted(rows.length, "row")}`);
-    begin.disabled = !rows.length;
-    fill(time, work.limits ? estimate(entries.length, work.limits) : "");
+    begin.disabled = !rows.length || work.day === "";
+    fill(time, work.day === "" ? "Enter the day first." : work.limits ? estimate(entries.length, work.limits) : "");
     preview(first, work);
   }
 
@@ -236,8 +245,9 @@ export function show(view) {
     if (!work.kinds.length) await ask();
     work.results?.leave();
     const list = listOf(work.table, reading());
-    const { table, heading, column, total, name, idType, unlisted, isMany, limits } = reading();
-    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
+    const { table, heading, column, total, name, idType, unlisted, isMany, day, limits } = reading();
+    const { past } = await about();
+    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, hasPast: Boolean(past), asOf: day, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
     work.mapped = table;
     work.results.show(results);
     work.results.start();

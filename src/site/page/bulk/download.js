@@ -3,27 +3,30 @@
 
 import { FIELDS, line } from "../shared/csv.js";
 import { leftOut } from "../shared/footer.js";
-import { byOf, idTypesOf, matchesOf, reasonOf, statusOf } from "./list.js";
+import { byOf, formerOf, idTypesOf, matchesOf, pastOf, reasonOf, statusOf } from "./list.js";
 
 const ADDED = ["row", "input", "match", "idType", "matches", "by", "reason", ...FIELDS];
+/** The columns after those, if the index keeps a past. */
+const OF_PAST = ["asOf", "formerFigi", "todayFigi", "validFrom", "validTo", "basis", "successorFigi"];
 
 /**
  * The lines of the file. Rows above the heading, such as a title, stay there, and so do rows that are
  * left out, with the reason. With `isMany`, an ambiguous identifier has a line for each match.
  */
-export function linesOf(rows, { table, heading, column, total, isMany }) {
+export function linesOf(rows, { table, heading, column, total, isMany, hasPast }) {
+  const names = hasPast ? [...ADDED, ...OF_PAST] : ADDED;
   const cells = (row) => Array.from({ length: table.columns }, (_, place) => row[place] ?? "");
   const own = heading < 0 ? cells([]).map((_, place) => `Column ${place + 1}`) : cells(table.rows[heading]);
   const taken = new Set(own.map((name) => name.trim().toLowerCase()));
-  const added = ADDED.map((name) => (taken.has(name.toLowerCase()) ? `figdex_${name}` : name));
-  const empty = ADDED.map(() => "");
+  const added = names.map((name) => (taken.has(name.toLowerCase()) ? `figdex_${name}` : name));
+  const empty = names.map(() => "");
   const lines = table.rows.slice(0, Math.max(0, heading)).map((row) => line([...cells(row), ...empty]));
   lines.push(line([...own, ...added]));
   const left = leftOut(table, { heading, column, total });
   const byPlace = new Map(rows.map((row) => [row.number - 1, row]));
   for (let place = heading + 1; place < table.rows.length; place += 1) {
     if (left.has(place)) {
-      lines.push(line([...cells(table.rows[place]), ...ADDED.map((name) => (name === "reason" ? left.get(place) : ""))]));
+      lines.push(line([...cells(table.rows[place]), ...names.map((name) => (name === "reason" ? left.get(place) : ""))]));
       continue;
     }
     const { number, text, entry } = byPlace.get(place);
@@ -32,9 +35,18 @@ export function linesOf(rows, { table, heading, column, total, isMany }) {
     const shown = status === "resolved" ? matches : status === "ambiguous" && isMany ? matches : [];
     const count = entry.answer?.matches ?? (status === "resolved" ? 1 : 0);
     const head = [...cells(table.rows[number - 1]), number, text, status || "not asked", idTypesOf(entry).join("|"), count, byOf(entry), reasonOf(entry)];
-    for (const match of shown.length ? shown : [{}]) lines.push(line([...head, ...FIELDS.map((name) => match[name])]));
+    for (const match of shown.length ? shown : [{}]) lines.push(line([...head, ...FIELDS.map((name) => match[name]), ...(hasPast ? pastCells(entry, shown.length > 1 ? match : {}) : [])]));
   }
   return lines;
+}
+
+/** The cells of the past. One of several rows of a day has its own days. */
+function pastCells(entry, match) {
+  const { today, validFrom, validTo, basis, successor } = { ...pastOf(entry), ...match };
+  const former = formerOf(entry);
+  const figis = (rows) => rows.map(({ figi }) => figi).join("|");
+  const present = former.length > 1 ? former.map((row) => row.today).filter(Boolean) : [today ?? []].flat();
+  return [entry.answer?.asOf, figis(former), figis(present), validFrom, validTo, basis, successor];
 }
 
 const PREFIX = /^figdex_/i;

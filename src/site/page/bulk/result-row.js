@@ -1,10 +1,11 @@
 // One line of a list's results: the found row, or the next step if nothing was found.
 
 import { el, copyable, count, counted, icon } from "../shared/dom.js";
-import { byOf, idTypesOf, matchesOf, reasonOf, STATUSES, statusOf } from "./list.js";
+import { byOf, formerOf, idTypesOf, isOfPast, matchesOf, pastOf, reasonOf, STATUSES, statusOf } from "./list.js";
 import { inWords, kindName } from "../shared/kinds.js";
 import { level, levelMark } from "../shared/level.js";
 import { isOtherName } from "./own-names.js";
+import { briefly } from "../shared/past.js";
 import { href } from "../shared/router.js";
 
 /** The columns, by their keys. With `hasNames`, the list has its own names. */
@@ -12,6 +13,8 @@ export const columnsOf = ({ hasNames }) => ({
   number: "Row", id: "Identifier", ...(hasNames ? { own: "Name in the list" } : {}), kind: "Read as", status: "Status", found: "Result", figi: "FIGI", how: "How",
 });
 
+/** The most links to former rows in one line. */
+const LINKS_MAX = 3;
 const BY = { only: "the only row" };
 
 /**
@@ -32,11 +35,13 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
   if (status === "resolved") {
     const [match] = matchesOf(entry);
     const by = byOf(entry);
+    const how = entry.correction && !entry.chosen ? "corrected by you" : [now(entry, match), BY[by] ?? by].filter(Boolean).join(", ");
     const undo = entry.chosen || entry.correction
       ? el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: undo`, on: { click: () => acts.undo(row) } }, "undo") : null;
     return [...head, security(match), copyable(match.figi, "FIGI"),
-      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : by }, entry.correction && !entry.chosen ? "corrected by you" : BY[by] ?? by, undo ? " · " : null, undo)];
+      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : how }, how, undo ? " · " : null, undo)];
   }
+  if (isOfPast(entry)) return [...head, { columns: 2, content: el("span", { class: "was", title: reasonOf(entry) }, el("span", { class: "was-whole" }, reasonOf(entry)), el("span", { class: "was-short" }, shortReason(entry))) }, pastLink(entry)];
   if (status === "ambiguous" && isMany) {
     const match = matchesOf(entry)[at];
     return [...head, security(match), copyable(match.figi, "FIGI"),
@@ -46,11 +51,39 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
   if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
   if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
   const slip = entry.answer.correction;
-  const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found");
+  const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found").replace(/^asOf must be a day/, "The day must be");
   return [...head, { columns: 2, content: el("span", { class: "next", title: words },
     slip ? el("button", {
       type: "button", class: "small-button", data: { row: number }, "aria-label": `Row ${number}: use ${slip} instead`, title: words, on: { click: () => acts.correct(row, slip) },
     }, icon("tick"), "Use ", el("span", { class: "mono" }, slip)) : null, el("span", { class: text ? "wrong" : "dim" }, words)) }, text ? search(entry) : ""];
+}
+
+/** The reason of a result from the past, for a narrow screen. */
+function shortReason(entry) {
+  const former = formerOf(entry).map((row) => briefly(row) || row.figi);
+  const { validTo, coverage } = pastOf(entry);
+  if (coverage) return `known ${coverage.since} – ${coverage.until}`;
+  if (statusOf(entry) === "uncertain") return former.length > 1 ? former.join(" or ") : `${former[0] ?? "one"} or nothing`;
+  if (former.length > 1) return `${former.length} securities had it`;
+  return `was ${former[0]}${validTo ? ` until ${validTo}` : ""}`;
+}
+
+/** A link to the page of what a former row is today, or of what is known of it; or links to those of several. */
+function pastLink(entry) {
+  const [former, another] = formerOf(entry);
+  if (!former) return "";
+  if (another) return el("span", { class: "was-links" }, formerOf(entry).slice(0, LINKS_MAX).map(({ figi, today }) => el("a", { href: href.instrument(figi) }, today?.ticker ?? figi)));
+  const { today, successor } = pastOf(entry);
+  if (today) return el("a", { href: href.instrument(today.figi) }, `Now ${briefly(today) || today.figi}`);
+  return successor ? el("a", { href: href.instrument(successor) }, "Its successor") : el("a", { href: href.instrument(former.figi) }, "Its history");
+}
+
+/** The name today of the row of a day, if it differs. */
+function now(entry, match) {
+  const { today } = pastOf(entry);
+  if (today === undefined) return "";
+  if (!today) return "now gone";
+  return briefly(today) === briefly(match) ? "" : `now ${briefly(today)}`;
 }
 
 const compared = new WeakMap(); // row → {match, isOther}: a long list is drawn many times

@@ -9,7 +9,7 @@ import { followed } from "./choices.js";
 import { download, FIELDS } from "../shared/csv.js";
 import { linesOf } from "./download.js";
 import { warnOnLeaving } from "./kept.js";
-import { jobOf, matchesOf, nextJob, STATUSES, statusOf } from "./list.js";
+import { jobOf, matchesOf, nextJob, OF_PAST, STATUSES, statusOf } from "./list.js";
 import { kindName } from "../shared/kinds.js";
 import { canBeName, NAMES_MAX, securitiesFor } from "./names.js";
 import { countdown } from "../shared/notice.js";
@@ -20,11 +20,11 @@ const TABS = { all: "All rows", ...STATUSES };
 const REDRAW_MS = 250;
 
 /**
- * The outcome of a list. `question` is `{table, heading, column, total, hasNames, idType, prefer,
- * unlisted, isMany, limits}`; `rows` and `entries` are those of `listOf`.
+ * The outcome of a list. `question` is `{table, heading, column, total, hasNames, hasPast, asOf, idType,
+ * prefer, unlisted, isMany, limits}`; `rows` and `entries` are those of `listOf`.
  */
 export function outcome({ rows, entries }, question) {
-  const options = { prefer: question.prefer, fields: FIELDS, unlisted: question.unlisted, isMany: question.isMany };
+  const options = { prefer: question.prefer, fields: FIELDS, unlisted: question.unlisted, isMany: question.isMany, asOf: question.asOf };
   const generations = new Set();
   let isStale = false, names = "", namesAtOnce = NAMES_MAX, lists = {}, tab = "all", isOtherFirst = false, view = null, clock = null, redraw = null, table = null;
 
@@ -71,7 +71,7 @@ export function outcome({ rows, entries }, question) {
     },
     async correct({ entry, number }, text) {
       const before = entry.answer;
-      const job = jobOf(text, question.idType, entry.currency);
+      const job = jobOf(text, question.idType, entry.currency, entry.day);
       Object.assign(entry, { correction: text, before, answer: null });
       drawRows();
       try {
@@ -174,6 +174,7 @@ export function outcome({ rows, entries }, question) {
   function summary(state) {
     const parts = [`${count(state.done)} of ${counted(queue.length, "different identifier")} sent`];
     if (state.phase === "done") parts[0] = `Done: ${counted(rows.length, "row")}`;
+    if (question.asOf) parts.push(`as of ${question.asOf}`);
     if (state.phase === "cancelled") parts.push("cancelled");
     const isBusy = state.phase === "running" || state.phase === "waiting";
     if (isBusy && state.remaining !== null && state.done < queue.length) parts.push(`about ${duration(Math.max(1, state.remaining))} left`);
@@ -182,7 +183,7 @@ export function outcome({ rows, entries }, question) {
   }
 
   function tally() {
-    const sums = { all: rows.length, resolved: 0, ambiguous: 0, unknown: 0, invalid: 0 };
+    const sums = { all: rows.length, ...Object.fromEntries(Object.keys(STATUSES).map((kind) => [kind, 0])) };
     for (const { entry } of rows) sums[statusOf(entry)] += 1;
     return sums;
   }
@@ -191,10 +192,10 @@ export function outcome({ rows, entries }, question) {
     clearTimeout(redraw);
     redraw = null;
     if (!view) return;
-    lists = { all: [], resolved: [], ambiguous: [], unknown: [], invalid: [] };
+    lists = Object.fromEntries(Object.keys(TABS).map((kind) => [kind, []]));
     for (const row of rows) {
       const status = statusOf(row.entry);
-      const lines = question.isMany && status === "ambiguous" ? matchesOf(row.entry).length : 1;
+      const lines = question.isMany && status === "ambiguous" ? Math.max(1, matchesOf(row.entry).length) : 1;
       for (let at = 0; at < lines; at += 1) {
         lists.all.push([row, at]);
         if (status) lists[status].push([row, at]);
@@ -204,6 +205,7 @@ export function outcome({ rows, entries }, question) {
     const sums = tally();
     Object.entries(TABS).forEach(([kind, name], place) => {
       const button = view.tabs.children[place];
+      button.hidden = OF_PAST.has(kind) && !sums[kind] && kind !== tab;
       fill(button, name, " ", el("span", { class: "tally" }, count(sums[kind])));
       button.setAttribute("aria-selected", String(kind === tab));
       button.tabIndex = kind === tab ? 0 : -1;
@@ -262,14 +264,14 @@ export function outcome({ rows, entries }, question) {
   }
 
   function arrows(event) {
-    const kinds = Object.keys(TABS);
+    const kinds = Object.keys(TABS).filter((kind) => !view.tabs.querySelector(`#tab-${kind}`).hidden);
     const at = kinds.findIndex((kind) => view.tabs.querySelector(`#tab-${kind}`) === document.activeElement);
     const to = { ArrowRight: (at + 1) % kinds.length, ArrowLeft: (at + kinds.length - 1) % kinds.length, Home: 0, End: kinds.length - 1 }[event.key];
     if (to === undefined || at < 0) return;
     event.preventDefault();
     tab = kinds[to];
     drawRows();
-    view.tabs.children[to].focus();
+    view.tabs.querySelector(`#tab-${tab}`).focus();
   }
 
   return {
@@ -288,6 +290,10 @@ const EMPTY = {
   all: "The list has no rows.",
   resolved: "No identifier is resolved so far.",
   ambiguous: "No identifier is ambiguous.",
+  historical: "No identifier is known from the past only.",
+  gone: "No identifier is of an instrument that has left the data.",
+  uncertain: "No identifier is uncertain.",
+  outOfCoverage: "Every day is covered.",
   unknown: "Every identifier asked about so far was found.",
   invalid: "Every identifier has a valid form.",
 };

@@ -153,14 +153,22 @@ export async function instrument(figi, signal) {
   return (await ask("GET", `instruments/${encodeURIComponent(figi)}`, { signal })).data;
 }
 
+/** The versions of one instrument, newest first; null if the index keeps no past or does not know the FIGI. */
+export async function history(figi, signal) {
+  const answer = await call("GET", address(`instruments/${encodeURIComponent(figi)}/history`), { signal });
+  if (answer.status === 404) return null;
+  if (answer.status !== 200) throw failureOf(answer);
+  return answer.data;
+}
+
 /**
- * Resolves a batch of identifiers. `jobs` are texts or mapping jobs. With
- * `candidates`, results of unknown names have the securities that may be meant.
+ * Resolves a batch of identifiers. `jobs` are texts or mapping jobs. With `candidates`, results of
+ * unknown names have the securities that may be meant. `asOf` is a day, or "" for today.
  * @returns {Promise<{results: object[], generation: string, limits: object}>} the results in the
  * order of the jobs; `limits` are the rate-limit headers and when they came, `{headers, at}`
  */
-export async function resolve({ jobs, prefer, fields, unlisted, isMany, candidates }, signal) {
-  const body = { jobs, prefer, fields, ...(unlisted ? { includeUnlistedEquities: true } : {}), ...(candidates ? { candidates } : {}) };
+export async function resolve({ jobs, prefer, fields, unlisted, isMany, candidates, asOf }, signal) {
+  const body = { jobs, prefer, fields, ...(unlisted ? { includeUnlistedEquities: true } : {}), ...(candidates ? { candidates } : {}), ...(asOf ? { asOf } : {}) };
   const { data, limits } = await ask("POST", isMany ? "resolve?many=all" : "resolve", { body, signal });
   if (data.results?.length !== jobs.length) {
     throw new Failure("request", "The server returned a different number of results than identifiers were sent.");
