@@ -78,7 +78,7 @@ fn state(keeps_past: bool, settings: Settings) -> Arc<State> {
         let options = BuildOptions { date, segment_memory_bytes, ..BuildOptions::default() };
         let mut builder = Builder::create(&index, options).unwrap();
         if keeps_past {
-            let options = PastOptions { mend_days: 7, has_derivatives: false, from: None };
+            let options = PastOptions::default();
             builder.keep_past(options);
         }
         for row in rows(place) {
@@ -519,7 +519,7 @@ fn revised_versions() {
         let segment_memory_bytes = 32 << 20;
         let options = BuildOptions { date, segment_memory_bytes, ..BuildOptions::default() };
         let mut builder = Builder::create(&index, options).unwrap();
-        builder.keep_past(PastOptions { mend_days: 7, has_derivatives: false, from: None });
+        builder.keep_past(PastOptions::default());
         builder.add(row(1, ticker, "US", 901)).unwrap();
         builder.publish(Vec::new()).unwrap();
     }
