@@ -142,7 +142,7 @@ pub(crate) enum PastOfOne {
     /// The past does not know the FIGI.
     Unknown,
     /// The versions, the days that the past covers, and the first day of such rows.
-    Known { versions: Versions, coverage: Coverage, covered_since: Date },
+    Known { versions: Box<Versions>, coverage: Coverage, covered_since: Date },
 }
 
 impl Ask for OneHistory {
@@ -155,6 +155,7 @@ impl Ask for OneHistory {
         let last = open.or(versions.closed.last().map(|version| &version.image));
         let covered_since = last.and_then(|image| index.covered_since(image));
         let covered_since = covered_since.unwrap_or(coverage.since);
+        let versions = Box::new(versions);
         Ok(Some(PastOfOne::Known { versions, coverage, covered_since }))
     }
 

@@ -40,7 +40,7 @@ async fn handle(figi: String, query: String, head: Head, state: Arc<State>) -> R
             PastOfOne::Known { versions, coverage, covered_since } => {
                 request::add_rows(1);
                 let mut out = Vec::new();
-                let history = History { versions, coverage, covered_since };
+                let history = History { versions: *versions, coverage, covered_since };
                 wire::history(&mut out, &history, &asked, shows);
                 Ok(out)
             }

@@ -32,8 +32,8 @@ pub(crate) struct Generation {
     pub(crate) manifest: Manifest,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) parts: Vec<Part>,
-    /// The past of the instruments, if it is kept.
-    pub(crate) past: Option<Past>,
+    /// The past of the instruments, if it is kept. Boxed: most indexes have none.
+    pub(crate) past: Option<Box<Past>>,
 }
 
 impl Generation {
@@ -94,7 +94,9 @@ impl Generation {
             ));
         }
         let past = manifest.past.as_ref();
-        let past = past.map(|entry| Past::open(path, entry.until, &vocabulary)).transpose()?;
+        let past = past
+            .map(|entry| Past::open(path, entry.until, &vocabulary).map(Box::new))
+            .transpose()?;
         Ok(Self { path: path.to_owned(), manifest, vocabulary, parts, past })
     }
 
