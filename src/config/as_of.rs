@@ -1,4 +1,4 @@
-//! The days as of which `figdex map` resolves identifiers (`--as-of`), and how they are written.
+//! The days as of which `figdex map` resolves identifiers (`--as-of`), and their format.
 
 use std::str::FromStr;
 
@@ -68,7 +68,7 @@ fn has_zone(text: &str) -> bool {
 const PATTERNS: &str = "%Y, %m, %d, %b and %B (English names of months), %F, %H, %I, %M, %S, %f, %p \
                         and %T";
 
-/// How the days of a column are written (`--as-of-format`).
+/// The format of the days in a column (`--as-of-format`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DayFormat {
     text: String,
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// What the format does not say is refused, not guessed.
+    /// A text that the format does not describe is refused. Nothing is guessed.
     #[test]
     fn other_texts_are_not_days() {
         for (format, text) in [

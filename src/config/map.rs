@@ -67,7 +67,7 @@ pub struct MapFlags {
     /// a column of days. The index must have a past
     #[arg(long, value_name = "DAY|@COLUMN", verbatim_doc_comment)]
     pub as_of: Option<AsOf>,
-    /// How the days in the column of --as-of are written, such as %d.%m.%Y,
+    /// Format of the days in the column of --as-of, such as %d.%m.%Y,
     /// %m/%d/%Y or %Y%m%d [default: YYYY-MM-DD]
     #[arg(long, value_name = "FORMAT", requires = "as_of", verbatim_doc_comment)]
     pub as_of_format: Option<DayFormat>,

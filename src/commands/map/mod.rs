@@ -339,7 +339,7 @@ impl Mapping<'_> {
             layout_of(table.container(), asked_layout(flags), is_screen, cell_delimiter(flags));
         check_endings(flags, table.container(), layout)?;
         let past: &[PastCell] = match answerer.coverage() {
-            Some(_) => PastCell::of(flags.as_of.is_some(), layout),
+            Some(_) => PastCell::of(flags.as_of.is_some(), layout == Layout::Screen),
             None => &[],
         };
         let names = Names::new(&columns.names, flags, past);

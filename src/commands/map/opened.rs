@@ -30,7 +30,7 @@ pub(super) struct OpenedIndex {
 
 /// The place of an opened index.
 enum IndexPlace {
-    Folder(Catalogue),
+    Folder(Box<Catalogue>),
     /// A generation in a cluster, and the runtime of the calls to it.
     Cluster(Generation, Runtime),
 }
@@ -60,7 +60,7 @@ impl OpenedIndex {
             None => catalogue.vocabulary(),
         };
         let wanted = Wanted::of(flags, vocabulary)?;
-        Ok(Self { place: IndexPlace::Folder(catalogue), wanted })
+        Ok(Self { place: IndexPlace::Folder(Box::new(catalogue)), wanted })
     }
 
     /// Opens the generation that is published at an address.

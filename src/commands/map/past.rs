@@ -3,7 +3,6 @@
 use figdex_index::{Basis, Status};
 
 use super::answerer::{Answer, RowPast};
-use super::rows::Layout;
 use crate::config::map::Many;
 
 /// A column of the past.
@@ -17,15 +16,15 @@ pub(super) enum PastCell {
 }
 
 impl PastCell {
-    /// The columns for an index with a past. A terminal has room for the most important ones only:
-    /// the reasons there say the rest.
-    pub(super) fn of(is_as_of: bool, layout: Layout) -> &'static [Self] {
+    /// The columns for an index with a past. A terminal has room for the FIGI only: the reason has
+    /// the last day.
+    pub(super) fn of(is_as_of: bool, is_screen: bool) -> &'static [Self] {
         use PastCell::{Basis, FormerFigi, TodayFigi, ValidFrom, ValidTo};
-        match (is_as_of, layout) {
-            (false, Layout::Screen) => &[FormerFigi, ValidTo],
-            (true, Layout::Screen) => &[ValidFrom, ValidTo],
-            (false, _) => &[FormerFigi, TodayFigi, ValidFrom, ValidTo, Basis],
-            (true, _) => &[TodayFigi, ValidFrom, ValidTo, Basis],
+        match (is_as_of, is_screen) {
+            (false, true) => &[FormerFigi],
+            (true, true) => &[],
+            (false, false) => &[FormerFigi, TodayFigi, ValidFrom, ValidTo, Basis],
+            (true, false) => &[TodayFigi, ValidFrom, ValidTo, Basis],
         }
     }
 

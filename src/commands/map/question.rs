@@ -23,7 +23,7 @@ pub(super) struct Questions {
     pub(super) narrowing: Narrowing,
     /// The day as of which all rows are asked, if it is the same for all.
     pub(super) day: Option<Date>,
-    /// How the days in the column of days are written; `None` for YYYY-MM-DD.
+    /// The format of the days in their column; `None` for YYYY-MM-DD.
     pub(super) day_format: Option<DayFormat>,
     /// The first ambiguous identifiers.
     pub(super) undecided: Undecided,
