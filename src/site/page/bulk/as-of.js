@@ -23,7 +23,7 @@ export function asOfField(change) {
   const note = el("p", { class: "dim small" });
   const element = el("div", { class: "as-of", hidden: true },
     el("label", {}, el("span", { class: "field-label" }, "As of"), select), input, note);
-  let past = null;
+  let coverage = null;
 
   function update(work) {
     const { table, heading, day, dayColumn } = work;
@@ -35,13 +35,13 @@ export function asOfField(change) {
     input.hidden = dayColumn >= 0 || day === null;
     if (!input.hidden && input.value !== day && document.activeElement !== input) input.value = day;
     // A day that is chosen is shown even if the server does not say that there is a past.
-    element.hidden = !past && select.value === "today";
-    fill(note, select.value === "today" || !past ? "" : [dayColumn < 0 ? "" : otherDays(work), `Each row is mapped as it was on ${dayColumn < 0 ? "that" : "its"} day. `, coverageOf(past)]);
+    element.hidden = !coverage && select.value === "today";
+    fill(note, select.value === "today" || !coverage ? "" : [dayColumn < 0 ? "" : otherDays(work), `Each row is mapped as it was on ${dayColumn < 0 ? "that" : "its"} day. `, coverageOf(coverage)]);
   }
 
-  about().then(({ coverage: known = null }) => {
-    past = known;
-    if (past) change({});
+  about().then((known) => {
+    coverage = known.coverage ?? null;
+    if (coverage) change({});
   });
   return { element, update };
 }

@@ -246,8 +246,8 @@ export function show(view) {
     work.results?.leave();
     const list = listOf(work.table, reading());
     const { table, heading, column, total, name, idType, unlisted, isMany, day, limits } = reading();
-    const { past } = await about();
-    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, hasPast: Boolean(past), asOf: day, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
+    const { coverage } = await about();
+    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, hasPast: Boolean(coverage), asOf: day, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
     work.mapped = table;
     work.results.show(results);
     work.results.start();

@@ -9,7 +9,7 @@ const WAIT_MS = 3000;
 
 let known = NOTHING, asked;
 
-/** `{instruments, built, sample, past, exchanges, examples}`, where `past` is `{since, until}` if the index keeps one; or only `{exchanges: {}}`. Never fails. */
+/** `{instruments, built, coverage, sample, exchanges, examples}`, where `coverage` is `{since, until}` if the index keeps one; or only `{exchanges: {}}`. Never fails. */
 export function about() {
   asked ??= api.about(AbortSignal.timeout(WAIT_MS))
     .then((data) => { known = { ...NOTHING, ...data }; })
