@@ -317,7 +317,7 @@ impl Built {
         &self.manifest
     }
 
-    /// What the build did to the past, if it is kept.
+    /// The report of the build about the past, if it is kept.
     pub fn past(&self) -> Option<&PastReport> {
         self.past.as_ref()
     }

@@ -23,7 +23,7 @@ use crate::instrument::kind::is_derivative;
 use crate::instrument::vocabulary::Property;
 use crate::part::identifiers::KeyKind;
 
-/// How the past is kept.
+/// The options of a past that is kept.
 #[derive(Clone, Debug)]
 pub struct PastOptions {
     /// A gap of fewer days than this is closed, and so is a version that lasted less.
@@ -42,7 +42,7 @@ impl Default for PastOptions {
     }
 }
 
-/// What a build did to the past.
+/// The report of a build about the past.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastReport {
     /// Rows that came.
@@ -233,11 +233,11 @@ fn resolved(
     Ok((of, rest))
 }
 
-/// What is carried on.
+/// The past that is carried on.
 struct Carried<'a> {
     both: PairWalk<'a>,
     records: Ahead<'a>,
-    /// What was before the day that is observed again.
+    /// The versions before the day that is observed again.
     earlier: Option<Ahead<'a>>,
     /// Whether the log has every FIGI with its row.
     is_whole: bool,
@@ -257,7 +257,7 @@ struct Writing {
     report: PastReport,
     observation: Observation,
     lookup: LookupWriter,
-    /// What was before the day, of the FIGIs that differ.
+    /// The versions before the day, of the FIGIs that differ.
     earlier: LogWriter,
     log: LogWriter,
 }

@@ -556,7 +556,7 @@ struct Timeline<'a> {
     versions: Versions,
     today: Option<Hit>,
     row: Option<Instrument>,
-    /// What is known of a FIGI that never had a row.
+    /// The little that is known of a FIGI that never had a row.
     bare: Instrument,
 }
 
@@ -693,7 +693,7 @@ impl<'a> Timeline<'a> {
         })
     }
 
-    /// What is stated of an identifier and a day: that the FIGI had it, or `Some(None)` that it had
+    /// The statements about an identifier and a day: that the FIGI had it, or `Some(None)` that it had
     /// not; `None` when nothing is stated of the identifier.
     fn stated_on(&self, key: &IdValue<'_>, day: Date) -> Option<Option<&Retired>> {
         let mut stated = self.stated(key).peekable();
@@ -784,7 +784,7 @@ struct Was<'a> {
     timeline: &'a Timeline<'a>,
     image: &'a Instrument,
     vocabulary: &'a Vocabulary,
-    /// What states it, if it was not observed.
+    /// The statement of it, if it was not observed.
     stated: Option<&'a Retired>,
 }
 
@@ -848,7 +848,7 @@ impl Was<'_> {
     }
 }
 
-/// What is known of a FIGI that never had a row: the identifiers that are stated.
+/// A FIGI that never had a row, with all that is known of it: the identifiers that are stated.
 fn bare(versions: &Versions) -> Instrument {
     let mut bare = Instrument::new(versions.figi);
     for Retired { id_value, .. } in &versions.stated {

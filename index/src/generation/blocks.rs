@@ -44,7 +44,7 @@ const END_BYTES: usize = 4 + 4 + 8;
 pub(super) struct BlocksKind {
     /// The first bytes. The last one is the number of the layout.
     pub(super) magic: [u8; 8],
-    /// What the file is, for messages.
+    /// The name of such a file in messages.
     pub(super) name: &'static str,
     /// The plain bytes after which a block ends.
     pub(super) block_bytes: usize,

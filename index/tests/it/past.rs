@@ -67,7 +67,7 @@ fn found(index: &Path, figi: Figi) -> Vec<Seen> {
     versions.as_ref().map(written).unwrap_or_default()
 }
 
-/// What a build should report of itself.
+/// The right report of a build.
 fn reported(nights: &[Night], figis: impl Iterator<Item = Figi>) -> PastReport {
     let (last, before) = nights.split_last().unwrap();
     let mut report = PastReport::default();
@@ -337,7 +337,7 @@ fn two_builds_on_one_day() {
     assert!(matches!(earlier, Err(Error::PastDay { .. })));
 }
 
-/// A gap that is shorter than the mend time is closed, and one that is as long as it is not.
+/// A gap that is shorter than `mend_days` is closed, and one that is as long as it is not.
 #[test]
 fn gaps() {
     for (back, is_closed) in [(8, true), (9, false)] {

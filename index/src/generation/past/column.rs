@@ -115,7 +115,7 @@ impl PastColumn {
         }
     }
 
-    /// How the value of `new` differs from that of `old`.
+    /// The difference of the value of `new` from that of `old`.
     ///
     /// Names and descriptions may be written differently, and an instrument may end on another day
     /// than was known: neither makes another row. An identifier leaves a set while others of its

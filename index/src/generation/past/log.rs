@@ -112,7 +112,7 @@ pub struct LogSummary {
 /// A log that is being written.
 pub(crate) struct LogWriter {
     blocks: BlocksWriter,
-    /// What is known of it so far. Days and pairs may be added until it is finished.
+    /// The summary, as far as it is known. Days and pairs may be added until it is finished.
     pub(crate) summary: LogSummary,
 }
 

@@ -28,7 +28,7 @@ use crate::part::file_writer::write_file;
 const MAGIC: [u8; 8] = *b"FGDXPST\x01";
 const HEADER_BYTES: usize = 8 + 2 * 8;
 
-/// What a lookup file will have.
+/// A lookup file that is being made.
 #[derive(Default)]
 pub(crate) struct LookupWriter {
     figis: Vec<u64>,

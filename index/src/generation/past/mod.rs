@@ -7,7 +7,7 @@
 //! ```
 //! The log is the truth, and belongs to its generation: a rollback also rolls the past back. Its
 //! layout has a number apart from that of the index, and its columns are named, so that a later
-//! version of Figdex reads it. The lookup file is made anew from the log by each build.
+//! version of Figdex reads it. The lookup file is made again from the log by each build.
 //!
 //! A [`Version`] is a row as it was between two days on which it was observed. It closes only when a
 //! known value is replaced by another, or when the row comes or goes ([`observe`]): absence of a
@@ -61,7 +61,7 @@ pub struct Version {
     pub first: Date,
     /// The last day on which it was observed.
     pub last: Date,
-    /// How it ended.
+    /// The way in which it ended.
     pub end: VersionEnd,
     /// The columns that were filled later than on the first day, each with the day.
     pub learned: Vec<(PastColumn, Date)>,

@@ -1,4 +1,4 @@
-//! What a day's row does to the versions of a FIGI.
+//! The versions of a FIGI after a day with its row, or without one.
 
 use super::column::{Difference, PastColumn, held, image_of};
 use super::{OpenVersion, Version, VersionEnd, Versions};
@@ -30,7 +30,7 @@ impl Observation {
                 enter(&mut closed, open.close(self.before, self.end_of(&open.image)));
                 None
             }
-            (None, Some(row)) => match self.mended(&mut closed) {
+            (None, Some(row)) => match self.taken_back(&mut closed) {
                 Some((open, last)) => Some(self.go_on(open, last, row, &mut closed)),
                 None => {
                     let image = image_of(row);
@@ -42,7 +42,7 @@ impl Observation {
         Versions { figi, closed, open, stated }
     }
 
-    /// How the version of a row that is not there any more ended.
+    /// The end of the version of a row that is not there any more.
     fn end_of(&self, image: &Instrument) -> VersionEnd {
         let ends = [image.expiration, image.maturity].into_iter().flatten().min();
         match ends.is_some_and(|end| end <= self.day) {
@@ -53,7 +53,7 @@ impl Observation {
 
     /// Takes back that the row went, if that was only a few days ago. Returns the version that was
     /// its last one, and its last day.
-    fn mended(&self, closed: &mut Vec<Version>) -> Option<(OpenVersion, Date)> {
+    fn taken_back(&self, closed: &mut Vec<Version>) -> Option<(OpenVersion, Date)> {
         let place = closed.iter().rposition(|version| version.end != VersionEnd::Revised)?;
         let gone = matches!(closed[place].end, VersionEnd::Gone | VersionEnd::Expired);
         if !gone || !self.is_soon_after(closed[place].last) {

@@ -1,4 +1,4 @@
-//! What operators state about the past: identifiers that an instrument had, with exact days. It is
+//! Statements of operators about the past: identifiers that an instrument had, with exact days. It is
 //! never mixed with what was observed, and each build takes it from its own files.
 
 use super::{VersionEnd, Versions};

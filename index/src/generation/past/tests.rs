@@ -107,7 +107,7 @@ fn state(seed: u64) -> State {
     state
 }
 
-/// Writes a whole log of the state, and the lookup file beside it.
+/// Writes a whole log of the state, and the lookup file next to it.
 fn write(state: &State, folder: &Path) -> (PathBuf, PathBuf) {
     let (log, lookup) = (folder.join(VERSIONS_LOG), folder.join(LOOKUP));
     let mut days = ObservedDays::default();

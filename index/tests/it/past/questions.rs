@@ -1,4 +1,4 @@
-//! What an identifier meant on a day, by brute force, against the answers of an index.
+//! The meaning of an identifier on a day, by brute force, against the answers of an index.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::reference::{Night, Row, Seen, is_derivative, seen};
 pub(super) const BOUNDS: ResolveBounds =
     ResolveBounds { identifier_rows_max: 1_000, rows_max: 10_000, candidates_max: 100 };
 
-/// What an identifier meant.
+/// The meaning of an identifier.
 #[derive(Debug, PartialEq, Eq)]
 enum Meant {
     OutOfCoverage,
@@ -140,7 +140,7 @@ fn on<'a>(nights: &[Night], versions: &'a [Seen], day: Date, side: Side) -> Opti
     {
         return Some(if side == Side::Before { before } else { after });
     }
-    // It was absent on the nights between. A day without a night beside them is open on that side.
+    // It was absent on the nights between. A day without a night next to it is open on that side.
     let is_free = |from: Date, to: Date| {
         !nights.iter().any(|night| from < night.day && night.day <= to && night.day != from)
     };

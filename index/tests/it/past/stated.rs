@@ -85,7 +85,7 @@ fn a_stated_end_decides_between_two_observations() {
     assert_eq!(former(index, "FB").past[0].valid_to, Some(day(0)));
 }
 
-/// What is stated answers for days that the past does not cover, and for instruments without a row.
+/// Statements answer for days that the past does not cover, and for instruments without a row.
 #[test]
 fn what_is_stated_answers_beyond_the_past() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! The past of a few rows by brute force: the versions of a FIGI from all days on which the rows
-//! were observed, computed anew for each question. It looks ahead from a version to the rows that
+//! were observed, computed again for each question. It looks ahead from a version to the rows that
 //! end it, where a build carries the state of the last day on.
 //!
 //! The tests of the library from outside share this file, so it takes its types from its parent.
@@ -127,7 +127,7 @@ impl History<'_> {
         values.all(|(name, value)| lost.contains(name) || !replaces(name, known.get(name), value))
     }
 
-    /// What is known of a version after its first `count` days.
+    /// A version as it is known after its first `count` days.
     fn known(&self, draft: &Draft, count: usize) -> Row {
         let mut known = draft.held.clone();
         for place in &draft.days[..count] {

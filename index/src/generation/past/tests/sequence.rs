@@ -34,7 +34,7 @@ pub(crate) const COLUMNS: [(&str, &[&str]); 12] = [
     ("compositeFIGI", &["BBG000BLNNH6", "BBG000B9XRY4"]),
 ];
 
-/// What happens next.
+/// The next event.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// A build of a night, which replaces the last night if both are of the same day.
@@ -81,7 +81,7 @@ impl Sequence {
         self.below(100) < percent
     }
 
-    /// What comes after these nights.
+    /// The event after these nights.
     pub(crate) fn step(&mut self, nights: &[Night]) -> Step {
         let Some(last) = nights.last() else { return Step::Build(self.first()) };
         if self.chance(8) {
