@@ -542,6 +542,10 @@ enum Neighbour {
     Later,
 }
 
+/// The first and the last day of a version, and the columns that were filled later than on its first
+/// day. An open version has no last day.
+type VersionDays<'a> = (Date, Option<Date>, &'a [(PastColumn, Date)]);
+
 /// The FIGIs of a question that have a record in the log.
 struct Timelines<'a> {
     catalogue: &'a Catalogue,
@@ -743,7 +747,7 @@ impl<'a> Timeline<'a> {
 
     /// The days on which the FIGI had an image, and the days on which a column was learned; `None`
     /// for a FIGI that never had a row.
-    fn days(&self, image: &Instrument) -> Option<(Date, Option<Date>, &[(PastColumn, Date)])> {
+    fn days(&self, image: &Instrument) -> Option<VersionDays<'_>> {
         let closed = self.versions.closed.iter();
         let mut closed = closed.filter(|version| std::ptr::eq(&version.image, image));
         match (closed.next(), &self.versions.open) {
