@@ -32,7 +32,7 @@ pub(super) struct OpenedIndex {
 enum IndexPlace {
     Folder(Box<Catalogue>),
     /// A generation in a cluster, and the runtime of the calls to it.
-    Cluster(Generation, Runtime),
+    Cluster(Box<Generation>, Runtime),
 }
 
 /// A row of the index, or of its past.
@@ -78,7 +78,7 @@ impl OpenedIndex {
         let opened = runtime.block_on(Generation::open(client, &address.name));
         let generation = opened.with_context(|| format!("opening {address}"))?;
         let wanted = Wanted::of(flags, generation.vocabulary())?;
-        Ok(Self { place: IndexPlace::Cluster(generation, runtime), wanted })
+        Ok(Self { place: IndexPlace::Cluster(Box::new(generation), runtime), wanted })
     }
 
     fn ask(

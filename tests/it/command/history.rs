@@ -26,10 +26,10 @@ fn rows(numbers: impl IntoIterator<Item = u32>, ticker: impl Fn(u32) -> String) 
 
 /// The rows of a night of a small universe: some come and go, some change, and some are options.
 fn night(number: u32) -> Vec<String> {
-    let is_there = |row: &u32| (row * 7 + number / 3) % 11 != 0;
+    let is_there = |row: &u32| !(row * 7 + number / 3).is_multiple_of(11);
     let row = |row: u32| {
-        let ticker = if (row + number) % 17 == 0 { "" } else { "T" };
-        let kind = if row % 5 == 0 { "Option" } else { "Common Stock" };
+        let ticker = if (row + number).is_multiple_of(17) { "" } else { "T" };
+        let kind = if row.is_multiple_of(5) { "Option" } else { "Common Stock" };
         format!("{},{ticker}{},NAME {row},{kind}", figi(row), (row * 3 + number / 4) / 10)
     };
     (0..60).filter(is_there).map(row).collect()

@@ -65,7 +65,7 @@ pub struct Version {
     pub end: VersionEnd,
     /// The columns that were filled later than on the first day, each with the day.
     pub learned: Vec<(PastColumn, Date)>,
-    /// The row: only the columns of [`PastColumn::ALL`].
+    /// The row: only the columns of [`PastColumn::all`].
     pub image: Instrument,
 }
 
