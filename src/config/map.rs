@@ -171,12 +171,11 @@ outOfCoverage.
 
 Examples:
   figdex map holdings.csv --prefer composite --out mapped.csv \\
-      --unmatched left.csv
+      --unmatched left.csv --min-matched 95%
   figdex map holdings.csv --id ISIN:ID_ISIN --id Ticker:TICKER \\
       --where currency=@Ccy --prefer composite --prefer 'exchCode=US|LN'
-  figdex map trades.csv --as-of @TradeDate --as-of-format %d.%m.%Y
-  figdex map ids.txt --url https://figdex.example.com --key-file key.txt \\
-      --min-matched 95%";
+  figdex map trades.csv --as-of @TradeDate --as-of-format %d.%m.%Y \\
+      --url https://figdex.example.com --key-file key.txt";
 
 impl MapFlags {
     /// The address of the index: from the flag, else from the environment, else the default.

@@ -276,7 +276,7 @@ impl Catalogue {
     ) -> Result<Vec<Resolution>> {
         let Some(past) = &self.generation.past else {
             let reason = "this index keeps no past (build it with --history)";
-            let status = Status::Invalid(reason.to_owned());
+            let status = Status::Invalid(reason.into());
             let none = Resolution::new(status, Vec::new(), Vec::new());
             return Ok(vec![none; questions.len()]);
         };
@@ -310,7 +310,7 @@ impl Catalogue {
         if let Some(fault) = question.fault.as_ref().filter(|_| question.is_invalid_unfound())
             && question.lookups.is_empty()
         {
-            return Ok(new(Status::Invalid(fault.reason.clone()), Vec::new()));
+            return Ok(new(Status::Invalid(fault.reason.clone().into()), Vec::new()));
         }
         let lookups: Vec<Lookup<'_>> =
             question.lookups.iter().map(Lookup::without_filters).collect();
@@ -321,7 +321,7 @@ impl Catalogue {
             let mut hits = Vec::new();
             let most = bounds.identifier_rows_max.min(*left);
             if located.find(place, most, &mut hits)?.is_err() {
-                let status = Status::Invalid(format!("it has more than {most} rows"));
+                let status = Status::Invalid(format!("it has more than {most} rows").into());
                 let is_beyond_rows = most < bounds.identifier_rows_max;
                 return Ok(Resolution { is_beyond_rows, ..new(status, Vec::new()) });
             }
@@ -334,7 +334,8 @@ impl Catalogue {
         }
         let timelines = &timelines;
         if timelines.by_figi.len() > OWNERS_MAX {
-            let status = Status::Invalid(format!("more than {OWNERS_MAX} FIGIs have or had it"));
+            let status =
+                Status::Invalid(format!("more than {OWNERS_MAX} FIGIs have or had it").into());
             return Ok(new(status, Vec::new()));
         }
         let is_covered = (coverage.since..=coverage.until).contains(&day);
@@ -394,7 +395,7 @@ impl Catalogue {
                         new(Status::OutOfCoverage(Coverage { since, ..coverage }), Vec::new())
                     }
                     (_, Some(fault)) if question.is_invalid_unfound() => {
-                        new(Status::Invalid(fault.reason.clone()), Vec::new())
+                        new(Status::Invalid(fault.reason.clone().into()), Vec::new())
                     }
                     _ => new(Status::Unknown, Vec::new()),
                 }
@@ -493,7 +494,7 @@ fn within(resolution: Resolution, left: &mut usize) -> Resolution {
             // Identifiers after it are not answered either, so that the order decides.
             *left = 0;
             let reason = format!("the identifiers before it had {PAST_ROWS_MAX} rows of the past");
-            let none = Resolution::new(Status::Invalid(reason), Vec::new(), Vec::new());
+            let none = Resolution::new(Status::Invalid(reason.into()), Vec::new(), Vec::new());
             Resolution { is_beyond_rows: true, ..none }
         }
     }

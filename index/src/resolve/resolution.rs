@@ -62,7 +62,7 @@ pub enum Status {
     /// The identifier is valid, and no row carries it.
     Unknown,
     /// The identifier has a fault, or too many rows. The reason is a sentence without a full stop.
-    Invalid(String),
+    Invalid(Cow<'static, str>),
     /// No row carries it now, but one did whose FIGI still has a row.
     Historical,
     /// No row carries it now, and the FIGI of the one that did has no row any more.

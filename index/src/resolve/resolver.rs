@@ -109,7 +109,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
         let new = Resolution::new;
         let resolution = match refused {
             Some(reason) => {
-                let resolution = new(Status::Invalid(reason), tried(question), Vec::new());
+                let resolution = new(Status::Invalid(reason.into()), tried(question), Vec::new());
                 Resolution { is_beyond_rows, ..resolution }
             }
             None => match self.decide_by_rows(question, (found, is_found), meter)? {
@@ -125,7 +125,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
                     self.unfound.push((self.resolutions.len(), question));
                     let status = match &question.fault {
                         Some(fault) if question.is_invalid_unfound() => {
-                            Status::Invalid(fault.reason.clone())
+                            Status::Invalid(fault.reason.clone().into())
                         }
                         _ => Status::Unknown,
                     };

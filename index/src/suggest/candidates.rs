@@ -47,15 +47,15 @@ mod tests {
             assert!(has(&text(name), Status::Unknown, false), "{name}");
             assert!(has(&text(name), Status::Ambiguous(1), true), "{name}");
             assert!(!has(&text(name), Status::Ambiguous(2), false), "{name}");
-            assert!(!has(&text(name), Status::Invalid(String::new()), false), "{name}");
+            assert!(!has(&text(name), Status::Invalid("".into()), false), "{name}");
         }
         for number in ["US0378331005", "BBG000BLNNH6", "037833100", "0263494", "851399", "A1"] {
             assert!(!has(&text(number), Status::Unknown, false), "{number}");
         }
         let long = "Xtrackers (IE) Plc - Xtrackers MSCI World Information Technology UCITS ETF 1C";
-        assert!(has(&text(long), Status::Invalid(String::new()), false));
+        assert!(has(&text(long), Status::Invalid("".into()), false));
         let longest = "x".repeat(crate::QUERY_BYTES_MAX + 1);
-        assert!(!has(&text(&longest), Status::Invalid(String::new()), false));
+        assert!(!has(&text(&longest), Status::Invalid("".into()), false));
         let typed = Question::of_column("Nestle", IdType::Ticker, &vocabulary, None);
         assert!(!has(&typed, Status::Unknown, false));
         let given = Question::given(IdType::Ticker, "Nestle", None);

@@ -7,7 +7,7 @@ use figdex_index::{Date, Error as IndexError, PastOptions, PublishedPast, export
 use super::retired::RetiredRows;
 use crate::error::{Error, Result};
 
-/// The default of [`History::mend_days`].
+/// The default of `mend_days` in [`History::Kept`].
 pub const MEND_DAYS: u32 = 7;
 
 /// The decision of a build about the past of the instruments.

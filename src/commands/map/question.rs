@@ -295,5 +295,5 @@ fn is_done<R>(answer: &Answer<R>) -> bool {
 }
 
 fn invalid<R>(reason: String) -> Answer<R> {
-    Answer::new(Resolution::new(Status::Invalid(reason), Vec::new(), Vec::new()), Vec::new())
+    Answer::new(Resolution::new(Status::Invalid(reason.into()), Vec::new(), Vec::new()), Vec::new())
 }

@@ -143,8 +143,6 @@ impl LogWriter {
             block.extend_from_slice(&[0; 4]);
             block.extend_from_slice(&versions.figi.to_u64().to_le_bytes());
             put_versions(block, versions, row);
-            put_number(block, versions.stated.len());
-            versions.stated.iter().for_each(|retired| put_retired(block, retired));
             let length = (block.len() - start - 4) as u32;
             block[start..][..4].copy_from_slice(&length.to_le_bytes());
         })
@@ -175,6 +173,8 @@ fn put_versions(out: &mut Vec<u8>, versions: &Versions, row: Option<&Instrument>
             None => put_image(out, &open.image, PastColumn::all()),
         }
     }
+    put_number(out, versions.stated.len());
+    versions.stated.iter().for_each(|retired| put_retired(out, retired));
 }
 
 /// The versions of a record of a whole log.

@@ -260,7 +260,7 @@ fn answer(
         }),
         "ambiguous" => Status::Ambiguous(matches.context("`matches` is missing")?),
         "unknown" => Status::Unknown,
-        "invalid" => Status::Invalid(error.context("`error` is missing")?),
+        "invalid" => Status::Invalid(error.context("`error` is missing")?.into()),
         "historical" => Status::Historical,
         "gone" => Status::Gone,
         "uncertain" => Status::Uncertain,

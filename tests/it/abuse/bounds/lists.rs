@@ -67,6 +67,7 @@ pub(super) fn lists(bytes: usize) -> Vec<Hostile> {
                 r#"{"idType":"TICKER","idValue":"A","strike":[1,2],"coupon":[1,2]}"#.to_owned()
             }),
         ),
+        ("jobs of a text", jobs(JOBS_MAX, |_| r#"{"text":"MANY"}"#.to_owned())),
         (
             "jobs with a day",
             jobs(JOBS_MAX, |_| r#"{"text":"MANY","asOf":"2024-01-02"}"#.to_owned()),
