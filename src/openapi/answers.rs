@@ -163,15 +163,19 @@ struct ResolveResult {
     /// The row that the FIGI has now, next to one row as it was.
     #[schema(required = false)]
     today: Option<ResolveRow>,
-    /// The first day on which the row was observed so.
-    #[schema(required = false, format = Date)]
-    valid_from: String,
+    /// The first day on which the row was observed so; null when it is stated without one.
+    #[schema(required = false)]
+    valid_from: Option<String>,
     /// The last day on which the row was observed so; null when it still is.
     #[schema(required = false)]
     valid_to: Option<String>,
-    /// `observed`, or `assumed`: the value was only learned later.
+    /// `observed`; `assumed`: the value was only learned later; or `stated`: a file of the operator
+    /// says so.
     #[schema(required = false)]
     basis: String,
+    /// The FIGI of the instrument that took the place of this one, if a file of the operator says so.
+    #[schema(required = false)]
+    successor: String,
     /// The days that the past covers. Present when the day is outside of them.
     #[schema(required = false)]
     coverage: ResolveCoverage,
@@ -205,8 +209,8 @@ struct ResolveFormerly {
     ticker: Option<String>,
     #[schema(required)]
     exch_code: Option<String>,
-    #[schema(format = Date)]
-    valid_from: String,
+    #[schema(required)]
+    valid_from: Option<String>,
     #[schema(required)]
     valid_to: Option<String>,
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use figdex_index::{
-    Attribute, ColumnValue, Coverage, Date, Field, Figi, Instrument, PastColumn, Property, Version,
-    VersionEnd, Versions,
+    Attribute, ColumnValue, Coverage, Date, Field, Figi, IdType, Instrument, PastColumn, Property,
+    Retired, Version, VersionEnd, Versions,
 };
 
 use super::instrument::{Identifiers, identifiers};
@@ -93,7 +93,26 @@ pub(crate) fn history(
         versions.figi
     );
     array(out, &shown, |out, version| self::version(out, version, shows));
-    let _ = write!(out, ",\"truncated\":{is_truncated}}}");
+    let _ = write!(out, ",\"truncated\":{is_truncated},\"stated\":");
+    // The ticker is a field of each row; other identifiers may be hidden.
+    let is_shown_too = |retired: &&Retired| {
+        shows == Identifiers::Shown || retired.id_value.id_type() == IdType::Ticker
+    };
+    let stated: Vec<&Retired> = versions.stated.iter().filter(is_shown_too).collect();
+    array(out, &stated, |out, retired| stated_identifier(out, retired));
+    out.push(b'}');
+}
+
+/// Writes an identifier that the instrument had, by a file of the operator.
+fn stated_identifier(out: &mut Vec<u8>, retired: &Retired) {
+    let _ = write!(out, "{{\"idType\":\"{}\",\"idValue\":", retired.id_value.id_type().name());
+    string(out, retired.id_value.as_str());
+    days(out, retired.from, retired.to);
+    let _ = write!(out, ",\"kind\":\"{}\"", retired.kind.name());
+    let _ = match retired.successor {
+        Some(figi) => write!(out, ",\"successor\":\"{figi}\"}}"),
+        None => write!(out, ",\"successor\":null}}"),
+    };
 }
 
 fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, shows: Identifiers) {

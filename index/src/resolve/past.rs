@@ -25,6 +25,11 @@ impl Basis {
             Self::Stated => "stated",
         }
     }
+
+    /// The basis with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Observed, Self::Assumed, Self::Stated].into_iter().find(|one| one.name() == name)
+    }
 }
 
 /// A row as it was.

@@ -90,14 +90,16 @@ pub(super) struct RowPast {
     /// The last day; `None` if it still is so.
     pub(super) valid_to: Option<Date>,
     pub(super) basis: Option<Basis>,
+    /// The instrument that took the place of this one, if one is stated.
+    pub(super) successor: Option<Figi>,
 }
 
 impl RowPast {
     /// The same past for the reason of a result, if its days are known.
     pub(super) fn for_reason(&self) -> Option<PastRow> {
-        let Self { figi, valid_from, valid_to, basis, .. } = *self;
+        let Self { figi, valid_from, valid_to, basis, successor, .. } = *self;
         let (row, basis) = (Instrument::new(figi), basis?);
-        Some(PastRow { row, valid_from, valid_to, basis, today: None, successor: None })
+        Some(PastRow { row, valid_from, valid_to, basis, today: None, successor })
     }
 }
 
@@ -109,6 +111,7 @@ impl From<&PastRow> for RowPast {
             valid_from: row.valid_from,
             valid_to: row.valid_to,
             basis: Some(row.basis),
+            successor: row.successor,
         }
     }
 }

@@ -13,18 +13,19 @@ pub(super) enum PastCell {
     ValidFrom,
     ValidTo,
     Basis,
+    SuccessorFigi,
 }
 
 impl PastCell {
     /// The columns for an index with a past. A terminal has room for the FIGI only: the reason has
     /// the last day.
     pub(super) fn of(is_as_of: bool, is_screen: bool) -> &'static [Self] {
-        use PastCell::{Basis, FormerFigi, TodayFigi, ValidFrom, ValidTo};
+        use PastCell::{Basis, FormerFigi, SuccessorFigi, TodayFigi, ValidFrom, ValidTo};
         match (is_as_of, is_screen) {
             (false, true) => &[FormerFigi],
             (true, true) => &[],
-            (false, false) => &[FormerFigi, TodayFigi, ValidFrom, ValidTo, Basis],
-            (true, false) => &[TodayFigi, ValidFrom, ValidTo, Basis],
+            (false, false) => &[FormerFigi, TodayFigi, ValidFrom, ValidTo, Basis, SuccessorFigi],
+            (true, false) => &[TodayFigi, ValidFrom, ValidTo, Basis, SuccessorFigi],
         }
     }
 
@@ -35,6 +36,7 @@ impl PastCell {
             Self::ValidFrom => "validFrom",
             Self::ValidTo => "validTo",
             Self::Basis => "basis",
+            Self::SuccessorFigi => "successorFigi",
         }
     }
 
@@ -46,6 +48,7 @@ impl PastCell {
             Self::ValidFrom => past.valid_from.map(|day| day.to_string()),
             Self::ValidTo => past.valid_to.map(|day| day.to_string()),
             Self::Basis => past.basis.map(Basis::name).map(str::to_owned),
+            Self::SuccessorFigi => past.successor.map(|figi| figi.to_string()),
         }
     }
 }

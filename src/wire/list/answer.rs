@@ -41,7 +41,7 @@ pub(crate) struct ListedJob<'a> {
 const CSV_COLUMNS: &str = "row,input,match,idType,matches,by,reason";
 
 /// The column names after the fields, where the index has a past.
-const PAST_COLUMNS: &str = ",formerFigi,todayFigi,validFrom,validTo,basis";
+const PAST_COLUMNS: &str = ",formerFigi,todayFigi,validFrom,validTo,basis,successorFigi";
 
 impl<R: RowSource> Writer<'_, R> {
     /// Writes the part before the results: the heading of CSV, or the beginning of JSON.

@@ -61,19 +61,20 @@ fn standing(out: &mut Vec<u8>, fields: &[Field], rows: &impl RowSource, row: &Pa
 }
 
 /// The cells of rows as they were: their FIGIs, those of them that have a row today, and of one row
-/// the days and the basis.
-pub(super) fn cells(past: &[PastRow]) -> [String; 5] {
+/// the days, the basis and the successor.
+pub(super) fn cells(past: &[PastRow]) -> [String; 6] {
     let former = joined(past.iter().map(PastRow::figi));
     let today = joined(past.iter().filter(|row| row.today.is_some()).map(PastRow::figi));
-    let [from, to, basis] = match past {
+    let [from, to, basis, successor] = match past {
         [row] => {
             let [from, to] = [row.valid_from, row.valid_to]
                 .map(|day| day.map(|day| day.to_string()).unwrap_or_default());
-            [from, to, row.basis.name().to_owned()]
+            let successor = row.successor.map(|figi| figi.to_string()).unwrap_or_default();
+            [from, to, row.basis.name().to_owned(), successor]
         }
         _ => Default::default(),
     };
-    [former, today, from, to, basis]
+    [former, today, from, to, basis, successor]
 }
 
 /// FIGIs in one cell.

@@ -6,6 +6,7 @@ use figdex::config::Settings;
 use figdex::{Engine, State};
 use figdex_index::{
     BuildOptions, Builder, Catalogue, Date, Figi, IdType, Instrument, PastOptions, Property,
+    Retired, RetiredKind, RetiredOf,
 };
 use serde_json::{Value, json};
 
@@ -68,6 +69,22 @@ fn rows(day: usize) -> Vec<Instrument> {
     rows
 }
 
+/// Statements of an operator: two identifiers of an instrument that is gone on the last day.
+fn stated() -> Vec<(RetiredOf, Retired)> {
+    let of = |number| Figi::parse(&figi(number)).unwrap();
+    let retired = |id_type: IdType, text, from: Option<&str>, successor| Retired {
+        id_value: id_type.admit(text).unwrap().into_owned(),
+        from: from.map(|day| Date::parse(day).unwrap()),
+        to: Some(Date::parse("2020-01-31").unwrap()),
+        kind: RetiredKind::Merger,
+        successor,
+    };
+    vec![
+        (RetiredOf::Figi(of(4)), retired(IdType::Ticker, "WENT", None, Some(of(12)))),
+        (RetiredOf::Figi(of(4)), retired(IdType::Cusip, "037833100", Some("2019-02-01"), None)),
+    ]
+}
+
 /// The state over an index with a build for each day.
 fn state(keeps_past: bool, settings: Settings) -> Arc<State> {
     let folder = tempfile::tempdir().unwrap();
@@ -78,7 +95,7 @@ fn state(keeps_past: bool, settings: Settings) -> Arc<State> {
         let options = BuildOptions { date, segment_memory_bytes, ..BuildOptions::default() };
         let mut builder = Builder::create(&index, options).unwrap();
         if keeps_past {
-            let options = PastOptions::default();
+            let options = PastOptions { stated: stated(), ..PastOptions::default() };
             builder.keep_past(options);
         }
         for row in rows(place) {
@@ -137,9 +154,9 @@ fn numbers(rows: &Value) -> Vec<u32> {
 fn former_rows_of_unknown_identifiers() {
     let server = server();
     let body = json!({"jobs": ["OLD", "GONE", "NEVER"], "fields": ["figi", "ticker", "uniqueID"]});
-    let [one, four] = [1, 4].map(figi);
+    let [one, four, twelve] = [1, 4, 12].map(figi);
     let expected = format!(
-        r#"{{"generation":4,"results":[{{"status":"historical","idType":"TICKER","former":{{"figi":"{one}","ticker":"OLD","uniqueID":null}},"today":{{"figi":"{one}","ticker":"NEW","uniqueID":null}},"validFrom":"2024-01-02","validTo":"2024-01-02","basis":"observed"}},{{"status":"gone","idType":"TICKER","former":{{"figi":"{four}","ticker":"GONE","uniqueID":null}},"today":null,"validFrom":"2024-01-02","validTo":"2024-03-02","basis":"observed"}},{{"status":"unknown","idType":"TICKER"}}]}}"#
+        r#"{{"generation":4,"results":[{{"status":"historical","idType":"TICKER","former":{{"figi":"{one}","ticker":"OLD","uniqueID":null}},"today":{{"figi":"{one}","ticker":"NEW","uniqueID":null}},"validFrom":"2024-01-02","validTo":"2024-01-02","basis":"observed"}},{{"status":"gone","idType":"TICKER","former":{{"figi":"{four}","ticker":"GONE","uniqueID":null}},"today":null,"validFrom":"2024-01-02","validTo":"2024-03-02","basis":"observed","successor":"{twelve}"}},{{"status":"unknown","idType":"TICKER"}}]}}"#
     );
     assert_eq!(ask(&server, &body).body, expected);
     // Its own FIGI, and a typed job.
@@ -189,16 +206,16 @@ fn csv() {
     assert_eq!(
         post(&server, "?fields=figi,ticker", body),
         format!(
-            "row,input,match,idType,matches,by,reason,figi,ticker,formerFigi,todayFigi,validFrom,validTo,basis\n\
-             1,OLD,historical,TICKER,0,,it was of {one} until 2024-01-02,,,{one},{one},2024-01-02,2024-01-02,observed\n\
-             2,GONE,gone,TICKER,0,,\"it was of {four} until 2024-03-02, which is not there any more\",,,{four},,2024-01-02,2024-03-02,observed\n\
-             3,TWIN,ambiguous,TICKER,2,,2 rows may be meant,,,{seven}|{eight},{seven}|{eight},,,\n\
-             4,NEVER,unknown,TICKER,0,,not found,,,,,,,\n\
-             5,STAYS,resolved,TICKER,1,only,,{twelve},STAYS,,,,,\n"
+            "row,input,match,idType,matches,by,reason,figi,ticker,formerFigi,todayFigi,validFrom,validTo,basis,successorFigi\n\
+             1,OLD,historical,TICKER,0,,it was of {one} until 2024-01-02,,,{one},{one},2024-01-02,2024-01-02,observed,\n\
+             2,GONE,gone,TICKER,0,,\"it was of {four} until 2024-03-02, which is not there any more\",,,{four},,2024-01-02,2024-03-02,observed,{twelve}\n\
+             3,TWIN,ambiguous,TICKER,2,,2 rows may be meant,,,{seven}|{eight},{seven}|{eight},,,,\n\
+             4,NEVER,unknown,TICKER,0,,not found,,,,,,,,\n\
+             5,STAYS,resolved,TICKER,1,only,,{twelve},STAYS,,,,,,\n"
         )
     );
     let heading = |query: &str| post(&server, query, "OLD\n").lines().next().unwrap().to_owned();
-    let past = "formerFigi,todayFigi,validFrom,validTo,basis";
+    let past = "formerFigi,todayFigi,validFrom,validTo,basis,successorFigi";
     assert!(
         heading("?candidates=true&formerly=true").ends_with(&format!("{past},formerly,candidates"))
     );
@@ -210,14 +227,14 @@ fn csv() {
     let of_day = post(&server, "?fields=ticker&asOf=2024-01-02", "OLD\n");
     assert_eq!(
         of_day.lines().nth(1).unwrap(),
-        format!("1,OLD,resolved,TICKER,1,only,,OLD,{one},{one},2024-01-02,2024-01-02,observed")
+        format!("1,OLD,resolved,TICKER,1,only,,OLD,{one},{one},2024-01-02,2024-01-02,observed,")
     );
     let many = post(&server, "?fields=ticker&asOf=2024-01-02&many=all", "TWIN\n");
     let lines: Vec<&str> = many.lines().skip(1).collect();
     assert_eq!(
         lines,
         [&seven, &eight].map(|figi| format!(
-            "1,TWIN,ambiguous,TICKER,2,,2 rows may be meant,TWIN,{figi},{figi},2024-01-02,2024-03-01,observed"
+            "1,TWIN,ambiguous,TICKER,2,,2 rows may be meant,TWIN,{figi},{figi},2024-01-02,2024-03-01,observed,"
         ))
     );
     // A column of days, of which a blank one is not today.
@@ -482,7 +499,7 @@ fn versions() {
         )
     };
     let expected = format!(
-        r#"{{"figi":"{own}","coverage":{{"since":"2024-01-02","until":"2024-06-03"}},"coveredSince":"2024-01-02","versions":[{{"validFrom":"2024-03-01","validTo":null,"end":null,"basis":"observed","row":{},"learned":{{}}}},{{"validFrom":"2024-01-02","validTo":"2024-01-02","end":"replaced","basis":"observed","row":{},"learned":{{}}}}],"truncated":false}}"#,
+        r#"{{"figi":"{own}","coverage":{{"since":"2024-01-02","until":"2024-06-03"}},"coveredSince":"2024-01-02","versions":[{{"validFrom":"2024-03-01","validTo":null,"end":null,"basis":"observed","row":{},"learned":{{}}}},{{"validFrom":"2024-01-02","validTo":"2024-01-02","end":"replaced","basis":"observed","row":{},"learned":{{}}}}],"truncated":false,"stated":[]}}"#,
         row("NEW"),
         row("OLD")
     );
@@ -608,4 +625,54 @@ fn an_index_in_a_cluster() {
     assert_eq!(results[1]["error"], reason);
     let no_past = json!({"error": "This index keeps no past."});
     assert_eq!(history(&server, 1, ""), (404, no_past));
+}
+
+/// contract 20.8: what the operator states has this basis, its own days and its successor, in each
+/// form of an answer, and before the days of the past.
+#[test]
+fn stated_identifiers_are_answers() {
+    let server = server();
+    let (four, twelve) = (figi(4), figi(12));
+    let job = json!({"idType": "TICKER", "idValue": "WENT"});
+    let went = result(&server, job, json!({"fields": ["figi"]}));
+    assert_eq!(
+        went,
+        json!({"status": "gone", "idType": "TICKER", "former": {"figi": four}, "today": null,
+            "validFrom": null, "validTo": "2020-01-31", "basis": "stated", "successor": twelve})
+    );
+    let of_day = |text: &str, day: &str| {
+        let job = json!({"text": text, "asOf": day});
+        result(&server, job, json!({"fields": ["figi"]}))
+    };
+    let early = of_day("037833100", "2019-02-01");
+    assert_eq!(
+        (&early["status"], &early["data"], &early["validFrom"], &early["basis"]),
+        (&json!("resolved"), &json!([{"figi": four}]), &json!("2019-02-01"), &json!("stated"))
+    );
+    assert_eq!(of_day("037833100", "2019-01-31")["status"], "outOfCoverage");
+    let csv = server.request("POST", "/resolve?fields=figi", &[CSV], "WENT\n").body;
+    assert_eq!(
+        csv.lines().nth(1).unwrap(),
+        format!(
+            "1,WENT,gone,TICKER,0,,\"it was of {four} until 2020-01-31, which is not there any \
+             more\",,{four},,,2020-01-31,stated,{twelve}"
+        )
+    );
+}
+
+/// contract 20.12 and 20.15: the history of an instrument lists what is stated of it, apart from what
+/// was observed. Only tickers are shown by a server that hides identifiers.
+#[test]
+fn a_history_lists_what_is_stated() {
+    let server = server();
+    let (_, gone) = history(&server, 4, "");
+    let ticker = json!({"idType": "TICKER", "idValue": "WENT", "validFrom": null,
+        "validTo": "2020-01-31", "kind": "merger", "successor": figi(12)});
+    let cusip = json!({"idType": "ID_CUSIP", "idValue": "037833100", "validFrom": "2019-02-01",
+        "validTo": "2020-01-31", "kind": "merger", "successor": null});
+    assert_eq!(gone["stated"], json!([ticker, cusip]));
+    assert_eq!(gone["versions"][0]["basis"], "observed");
+    let settings = Settings { hide_identifiers: true, ..Settings::default() };
+    let hidden = Server::over(&state(true, settings), Default::default());
+    assert_eq!(history(&hidden, 4, "").1["stated"], json!([ticker]));
 }

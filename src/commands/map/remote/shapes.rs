@@ -145,6 +145,8 @@ struct PastMembers<'a> {
     valid_to: Option<Date>,
     #[serde(borrow)]
     basis: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    successor: Option<Cow<'a, str>>,
 }
 
 impl<'a> PastMembers<'a> {
@@ -156,14 +158,13 @@ impl<'a> PastMembers<'a> {
     /// The past of a row: its own members, or else those of its result.
     fn of_row(&self, row: Raw<'_>) -> anyhow::Result<RowPast> {
         let own = PastMembers::of(row)?;
-        let members = if own.valid_from.is_some() { &own } else { self };
-        let PastMembers { today, valid_from, valid_to, basis } = members;
-        let all = [Basis::Observed, Basis::Assumed];
-        let basis =
-            basis.as_deref().and_then(|name| all.into_iter().find(|one| one.name() == name));
+        let members = if own.basis.is_some() { &own } else { self };
+        let PastMembers { today, valid_from, valid_to, basis, successor } = members;
+        let basis = basis.as_deref().and_then(Basis::from_name);
+        let successor = successor.as_deref().map(Figi::parse).transpose()?;
         let (valid_from, valid_to) = (*valid_from, *valid_to);
         let today = today.map(figi).transpose()?;
-        Ok(RowPast { figi: figi(row)?, today, valid_from, valid_to, basis })
+        Ok(RowPast { figi: figi(row)?, today, valid_from, valid_to, basis, successor })
     }
 }
 

@@ -163,6 +163,9 @@ fn former_rows_are_read() {
              "validTo":"2022-06-08","basis":"observed"},
             {"status":"gone","idType":"TICKER","former":{"ticker":"TWX","figi":"BBG000BPH459"},
              "today":null,"validFrom":"2022-06-08","validTo":"2022-06-09","basis":"assumed"},
+            {"status":"gone","idType":"TICKER","former":{"ticker":"TW","figi":"BBG000BPH459"},
+             "today":null,"validFrom":null,"validTo":null,"basis":"stated",
+             "successor":"BBG000MM2P62"},
             {"status":"ambiguous","idType":"TICKER","matches":2,"former":[
              {"ticker":"OLD","figi":"BBG000MM2P62","today":null,"validFrom":"2022-06-08",
               "validTo":null,"basis":"observed"}]},
@@ -171,7 +174,7 @@ fn former_rows_are_read() {
         false,
         false,
     );
-    let [historical, gone, ambiguous, unknown] = &found[..] else { panic!("four results") };
+    let [historical, gone, stated, ambiguous, unknown] = &found[..] else { panic!("five results") };
     let figi = Figi::parse(META).unwrap();
     let past = RowPast {
         figi,
@@ -179,6 +182,7 @@ fn former_rows_are_read() {
         valid_from: date("2022-06-08"),
         valid_to: date("2022-06-08"),
         basis: Some(Basis::Observed),
+        successor: None,
     };
     assert_eq!(historical.resolution.status, Status::Historical);
     assert!(historical.is_accepted && historical.is_former);
@@ -195,6 +199,15 @@ fn former_rows_are_read() {
     };
     assert_eq!((&gone.resolution.status, &gone.past[..]), (&Status::Gone, &[past][..]));
     assert!(!gone.is_accepted && gone.rows.is_empty());
+    let past = RowPast {
+        valid_from: None,
+        valid_to: None,
+        basis: Some(Basis::Stated),
+        successor: Some(figi),
+        ..past
+    };
+    assert_eq!((&stated.resolution.status, &stated.past[..]), (&Status::Gone, &[past][..]));
+    let past = RowPast { valid_from: date("2022-06-08"), successor: None, ..past };
     let past = RowPast { figi, valid_to: None, basis: Some(Basis::Observed), ..past };
     assert_eq!(ambiguous.past, [past]);
     assert!(ambiguous.is_former && ambiguous.rows.is_empty());

@@ -4,6 +4,7 @@
 import { el, fill } from "../shared/dom.js";
 import * as api from "../shared/api.js";
 import { about } from "../shared/about.js";
+import { href } from "../shared/router.js";
 import { spanOf } from "../shared/past.js";
 import { FACTS, NAMES } from "./names.js";
 
@@ -18,9 +19,10 @@ export async function pastOf(figi, signal) {
 }
 
 /** The section of a past that is known. */
-export function history({ versions, coveredSince, truncated }) {
+export function history({ versions, coveredSince, truncated, stated }) {
   return section(el("ol", { class: "versions" }, versions.map((version, place) => item(version, versions[place - 1]))),
-    el("p", { class: "dim small" }, truncated ? "Only the newest versions are shown. " : "", `Observed since ${coveredSince}; what was before is not known.`));
+    el("p", { class: "dim small" }, truncated ? "Only the newest versions are shown. " : "", `Observed since ${coveredSince}; what was before is not known.`),
+    stated.length ? el("ul", { class: "stated" }, stated.map((one) => el("li", {}, statement(one)))) : null);
 }
 
 /** A section that is filled when the server answers. It stays hidden if the index keeps no past of the FIGI. */
@@ -32,6 +34,13 @@ export function laterHistory(figi, signal) {
     place.hidden = false;
   }).catch(() => {}); // the page is whole without it
   return place;
+}
+
+/** An identifier that a file of the operator states, in words. */
+function statement({ idType, idValue, validFrom, validTo, kind, successor }) {
+  const days = spanOf({ validFrom, validTo });
+  return [`The operator of this index states: ${NAMES[idType] ?? idType} `, el("span", { class: "mono" }, idValue), days ? ` ${days}` : "", `, ${kind}`,
+    successor ? [", successor ", el("a", { href: href.instrument(successor), class: "mono" }, successor)] : "", "."].flat();
 }
 
 function section(...content) {

@@ -73,7 +73,8 @@ function renderShareClass(view, kin) {
 
 /** The page of a FIGI that has left the data: its last known row, and its successor if one is stated. */
 function renderRetired(view, past, signal) {
-  const [{ row, validTo, end, successor = past.successor }] = past.versions;
+  const [{ row, validTo, end }] = past.versions;
+  const successor = past.stated.map((one) => one.successor).findLast(Boolean);
   render(view, row, null, signal, [
     el("div", { class: "note" }, el("p", {}, end === "expired" ? "This instrument has expired. " : "This instrument is no longer in the data. ", el("strong", {}, `Last seen on ${validTo ?? past.coverage.until}.`)),
       successor ? el("p", {}, "Its successor: ", el("a", { href: href.instrument(successor), class: "mono" }, successor)) : null),

@@ -1,6 +1,9 @@
 //! `figdex map` over an index with a past: identifiers that no row has now, and rows as of a day.
 
-use figdex_index::{BuildOptions, Builder, Date, Figi, IdType, Instrument, PastOptions, Property};
+use figdex_index::{
+    BuildOptions, Builder, Date, Figi, IdType, Instrument, PastOptions, Property, Retired,
+    RetiredKind, RetiredOf,
+};
 use serde_json::json;
 
 use super::{Desk, Mapped};
@@ -63,13 +66,18 @@ fn instrument((figi, ticker, name, exch_code, isin): Row) -> Instrument {
 
 /// A folder with an index of these nights, with or without a past.
 fn desk_of(nights: &[(&str, &[Row])], has_past: bool) -> Desk {
+    desk_with(nights, has_past, &[])
+}
+
+/// The same folder. The files of each night state these identifiers.
+fn desk_with(nights: &[(&str, &[Row])], has_past: bool, stated: &[(RetiredOf, Retired)]) -> Desk {
     let desk = Desk(tempfile::tempdir().unwrap());
     for (day, rows) in nights {
         let date = Date::parse(day).unwrap();
         let options = BuildOptions { date, ..BuildOptions::default() };
         let mut builder = Builder::create(&desk.path("index"), options).unwrap();
         if has_past {
-            builder.keep_past(PastOptions::default());
+            builder.keep_past(PastOptions { stated: stated.to_vec(), ..PastOptions::default() });
         }
         let mut rows: Vec<Instrument> = rows.iter().copied().map(instrument).collect();
         rows.sort_by_key(|row| row.figi);
@@ -98,13 +106,13 @@ fn former_identifiers_say_what_they_were() {
     assert_eq!(
         lines(&mapped),
         [
-            "Ticker,n,match,matches,reason,figi,formerFigi,todayFigi,validFrom,validTo,basis",
+            "Ticker,n,match,matches,reason,figi,formerFigi,todayFigi,validFrom,validTo,basis,successorFigi",
             "FB,1,historical,0,it was of BBG000MM2P62 until 2022-06-08,,BBG000MM2P62,BBG000MM2P62,\
-             2022-06-08,2022-06-08,observed",
-            "META,2,resolved,1,only,BBG000MM2P62,,,,,",
+             2022-06-08,2022-06-08,observed,",
+            "META,2,resolved,1,only,BBG000MM2P62,,,,,,",
             "TWX,3,gone,0,\"it was of BBG000BPH459 until 2022-06-09, which is not there any more\",,\
-             BBG000BPH459,,2022-06-08,2022-06-09,observed",
-            "NOPE,4,unknown,0,not found,,,,,,",
+             BBG000BPH459,,2022-06-08,2022-06-09,observed,",
+            "NOPE,4,unknown,0,not found,,,,,,,",
         ]
     );
     assert_eq!(
@@ -140,7 +148,7 @@ fn historical_rows_may_be_accepted() {
     assert_eq!(
         lines(&mapped)[1],
         "FB,1,historical,1,it was of BBG000MM2P62 until 2022-06-08,BBG000MM2P62,META,BBG000MM2P62,\
-         BBG000MM2P62,2022-06-08,2022-06-08,observed"
+         BBG000MM2P62,2022-06-08,2022-06-08,observed,"
     );
     assert_eq!(desk.read("left.csv"), "Ticker,n\nTWX,3\nNOPE,4\n");
     assert!(!mapped.said.contains("--accept"), "{}", mapped.said);
@@ -156,7 +164,7 @@ fn a_row_of_today_wins_over_a_former_one() {
     let flags = ["--id", "Old:TICKER", "--id", "Isin:ID_ISIN", "--fields", "ticker"];
     let mapped = desk.map_file("in.csv", rows, &flags);
     let lines = lines(&mapped);
-    assert_eq!(lines[1], "FB,US30303M1027,resolved,1,only,META,,,,,");
+    assert_eq!(lines[1], "FB,US30303M1027,resolved,1,only,META,,,,,,");
     assert!(lines[2].starts_with("FB,,historical,0,"), "{}", lines[2]);
 }
 
@@ -169,8 +177,8 @@ fn the_columns_of_the_past_are_named_like_the_others() {
     assert_eq!(
         lines(&mapped),
         [
-            r#"{"Ticker":"FB","basis":"x","match":"historical","matches":0,"reason":"it was of BBG000MM2P62 until 2022-06-08","figi":null,"formerFigi":"BBG000MM2P62","todayFigi":"BBG000MM2P62","validFrom":"2022-06-08","validTo":"2022-06-08","figdex_basis":"observed"}"#,
-            r#"{"Ticker":"META","basis":"y","match":"resolved","matches":1,"reason":"only","figi":"BBG000MM2P62","formerFigi":null,"todayFigi":null,"validFrom":null,"validTo":null,"figdex_basis":null}"#,
+            r#"{"Ticker":"FB","basis":"x","match":"historical","matches":0,"reason":"it was of BBG000MM2P62 until 2022-06-08","figi":null,"formerFigi":"BBG000MM2P62","todayFigi":"BBG000MM2P62","validFrom":"2022-06-08","validTo":"2022-06-08","figdex_basis":"observed","successorFigi":null}"#,
+            r#"{"Ticker":"META","basis":"y","match":"resolved","matches":1,"reason":"only","figi":"BBG000MM2P62","formerFigi":null,"todayFigi":null,"validFrom":null,"validTo":null,"figdex_basis":null,"successorFigi":null}"#,
         ]
     );
 }
@@ -205,12 +213,12 @@ fn rows_are_answered_as_of_a_day() {
     assert_eq!(
         lines(&mapped),
         [
-            "Ticker,n,match,matches,reason,figi,ticker,name,todayFigi,validFrom,validTo,basis",
+            "Ticker,n,match,matches,reason,figi,ticker,name,todayFigi,validFrom,validTo,basis,successorFigi",
             "FB,1,resolved,1,only,BBG000MM2P62,FB,FACEBOOK INC-A,BBG000MM2P62,2022-06-08,\
-             2022-06-08,observed",
-            "META,2,unknown,0,not found,,,,,,,",
-            "TWX,3,resolved,1,only,BBG000BPH459,TWX,TIME WARNER INC,,2022-06-08,2022-06-09,observed",
-            "NOPE,4,unknown,0,not found,,,,,,,",
+             2022-06-08,observed,",
+            "META,2,unknown,0,not found,,,,,,,,",
+            "TWX,3,resolved,1,only,BBG000BPH459,TWX,TIME WARNER INC,,2022-06-08,2022-06-09,observed,",
+            "NOPE,4,unknown,0,not found,,,,,,,,",
         ]
     );
     let said = "as of 2022-06-08; the past is from 2022-06-08 to 2022-06-21";
@@ -219,7 +227,7 @@ fn rows_are_answered_as_of_a_day() {
     assert_eq!(
         lines(&mapped)[2],
         "META,2,resolved,1,only,BBG000MM2P62,META,META PLATFORMS INC-CLASS A,BBG000MM2P62,\
-         2022-06-09,,observed"
+         2022-06-09,,observed,"
     );
     // Between two days on which it was observed, it may have been there or not.
     let mapped = map("2022-06-15");
@@ -233,7 +241,7 @@ fn rows_are_answered_as_of_a_day() {
         assert_eq!(
             lines(&mapped)[1],
             "FB,1,outOfCoverage,0,the past that could answer is from 2022-06-08 to 2022-06-21\
-             ,,,,,,,"
+             ,,,,,,,,"
         );
         assert!(mapped.sum().ends_with(" + 4 outOfCoverage"), "{}", mapped.sum());
     }
@@ -309,13 +317,13 @@ fn former_rows_of_several_securities_are_ambiguous() {
     let desk = desk_of(&[("2022-01-03", &[one, other]), ("2022-01-04", &now)], true);
     let mapped = desk.map_file("in.csv", "Ticker,n\nOLD,1\n", &["--fields", "figi"]);
     let reason = "\"not found, and it was of several securities\"";
-    assert_eq!(lines(&mapped)[1..], [format!("OLD,1,ambiguous,2,{reason},,,,,,")]);
+    assert_eq!(lines(&mapped)[1..], [format!("OLD,1,ambiguous,2,{reason},,,,,,,")]);
     assert!(!mapped.said.contains("may mean several listings"), "{}", mapped.said);
     let mapped = desk.map(&["in.csv", "--fields", "figi", "--many", "all"]);
     let mut found: Vec<String> = lines(&mapped)[1..].iter().map(|&line| line.to_owned()).collect();
     found.sort();
     let was = |figi| {
-        format!("OLD,1,1,ambiguous,2,{reason},,{figi},{figi},2022-01-03,2022-01-03,observed")
+        format!("OLD,1,1,ambiguous,2,{reason},,{figi},{figi},2022-01-03,2022-01-03,observed,")
     };
     assert_eq!(found, [was(AOL), was(TWX)]);
     // A value that only rows of the past have.
@@ -328,18 +336,51 @@ fn former_rows_of_several_securities_are_ambiguous() {
     let mapped = desk.map(&[&["in.csv", "--many", "all"][..], &flags].concat());
     let rows = lines(&mapped);
     assert_eq!(rows.len(), 3, "{}", mapped.text());
-    assert!(rows[1..].iter().all(|row| row.contains(",2022-01-03,2022-01-03,observed")));
+    assert!(rows[1..].iter().all(|row| row.contains(",2022-01-03,2022-01-03,observed,")));
+}
+
+/// A folder of an index whose operator states that `TWX` was `TW` until it became part of `META`.
+fn desk_with_a_statement() -> Desk {
+    let retired = Retired {
+        id_value: IdType::Ticker.admit("TW").unwrap().into_owned(),
+        from: None,
+        to: Some(Date::parse("2001-01-10").unwrap()),
+        kind: RetiredKind::Merger,
+        successor: Some(Figi::parse(META).unwrap()),
+    };
+    desk_with(&NIGHTS, true, &[(RetiredOf::Figi(Figi::parse(TWX).unwrap()), retired)])
+}
+
+/// A statement of the operator is an answer, and says so.
+#[test]
+fn a_stated_identifier_says_so() {
+    let desk = desk_with_a_statement();
+    let mapped = desk.map_file("in.csv", "Ticker,n\nTW,1\n", &["--fields", "figi"]);
+    assert_eq!(
+        lines(&mapped)[1],
+        format!(
+            "TW,1,gone,0,\"it was of {TWX} until 2001-01-10, which is not there any more\",,{TWX},,,\
+             2001-01-10,stated,{META}"
+        )
+    );
+    // Before the days of the past, too.
+    let flags = ["in.csv", "--fields", "figi", "--as-of"];
+    let mapped = desk.map(&[&flags[..], &["2000-05-05"]].concat());
+    assert_eq!(lines(&mapped)[1], format!("TW,1,resolved,1,only,{TWX},,,2001-01-10,stated,{META}"));
+    let mapped = desk.map(&[&flags[..], &["2001-01-11"]].concat());
+    assert!(lines(&mapped)[1].starts_with("TW,1,outOfCoverage,"), "{}", mapped.text());
 }
 
 /// A server gives what the index in a folder gives, byte for byte.
 #[test]
 fn a_server_answers_alike() {
-    let desk = desk();
+    let desk = desk_with_a_statement();
     let mut command = figdex();
     command.arg("--index").arg(desk.path("index")).args(["--listen", "127.0.0.1:0", "--no-limits"]);
     let server = Process::start(&mut command);
-    let days = ["2022-06-07", "2022-06-08", "2022-06-09", "2022-06-15", "2022-06-20", ""];
-    let tickers = ["FB", "META", "TWX", "AOL", "FB0", "META0", "NOPE"];
+    let days =
+        ["2022-06-07", "2022-06-08", "2022-06-09", "2022-06-15", "2022-06-20", "2000-05-05", ""];
+    let tickers = ["TW", "FB", "META", "TWX", "AOL", "FB0", "META0", "NOPE"];
     let rows = tickers.iter().flat_map(|ticker| days.map(|day| format!("{ticker},{day}\n")));
     desk.write("in.csv", format!("Ticker,day\n{}", rows.collect::<String>()));
     for flags in [
