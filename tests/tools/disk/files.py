@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from pathlib import Path
 PATIENCE_SECONDS = 300
 # The exit code of a program that succeeded.
 DONE = 0
+# The flags of a build that keeps the past, whatever has changed.
+HISTORY = ["--history", "--history-derivatives", "--max-removed", "100%", "--max-changed", "100%", "--max-column-loss",
+           "100%"]
 
 
 class Files:
@@ -34,8 +38,8 @@ class Files:
         (desk / "exchanges.csv").write_text("mic,exchCode\nXNAS,UW\n")
         (desk / "values/currency.json").write_text('{"values": ["USD"]}')
         (desk / "query.json").write_text('{"query": "bank"}')
-        for _ in range(2):
-            self.made(["figdex-ingest", "build", "old.csv", "--index", "index", "--quiet"])
+        for day in ["2024-01-02", "2024-01-03"]:
+            self.made(["figdex-ingest", "build", "old.csv", "--index", "index", "--quiet", "--date", day, *HISTORY])
         self.made(["figdex", "keys", "add", "first", "--keys", "keys.toml"])
         (desk / "out.csv").write_text("what an earlier export left\n")
         self.old = self.verify(desk / "index")
@@ -67,10 +71,12 @@ class Files:
         )
 
     def verify(self, index: Path) -> str | None:
-        """The answer of `verify` about an index, or its error; `None` without an index."""
+        """The answer of `verify` about an index and the days of its past, or the error; `None` without an index."""
         done = self.run(self.template, ["figdex-ingest", "verify", str(index)])
         if done.returncode == DONE:
-            return done.stdout.partition(" instruments")[0]
+            shown = self.run(self.template, ["figdex-ingest", "inspect", str(index)]).stdout
+            past = re.search(r"^past: .*\)", shown, re.MULTILINE)
+            return f"{done.stdout.partition(' instruments')[0]}, {past[0] if past else 'no past'}"
         return None if not (index / "CURRENT").exists() else done.stderr
 
     def checksums(self, desk: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import calls
 from calls import ERRORS, Point
-from files import DONE, PATIENCE_SECONDS, Files
+from files import DONE, HISTORY, PATIENCE_SECONDS, Files
 
 # The exit code of a program that failed.
 FAILED = 1
@@ -228,7 +228,7 @@ class IndexScenario(Scenario):
     def again(self, desk: Path) -> list[str]:
         """The same command again, or a build where the command can only run once."""
         is_build = self.command[1] == "build"
-        return self.words(desk) if is_build else ["figdex-ingest", "build", "old.csv", "--index", self.index]
+        return self.words(desk) if is_build else ["figdex-ingest", "build", "old.csv", "--index", self.index, *HISTORY]
 
     def left_over(self, desk: Path) -> list[str]:
         """Names that are neither those of an index nor those of the template."""
@@ -500,11 +500,11 @@ def of(scratch: Path, programs: Path, is_all: bool) -> list[Scenario]:
     files = Files(scratch, programs)
     build = ["figdex-ingest", "build", "DESK/dumps", "--enrich", "DESK/enrich.csv", "--exchanges", "DESK/exchanges.csv",
              "--values", "DESK/values", "--report", "DESK/report.json", "--max-rejects", "50%", "--keep-changes", "90d",
-             "--index"]
+             "--date", "2024-01-04", *HISTORY, "--index"]
     keys = ["--keys", "DESK/keys.toml"]
     large = [
         LargeScenario("large", files, ["figdex-ingest", "build", "DESK/large.jsonl", "--memory", "256MiB", "--quiet",
-                                       "--skip-space-check", "--index", "DESK/index"], "index", files.old),
+                                       "--skip-space-check", *HISTORY, "--index", "DESK/index"], "index", files.old),
     ]
     return [
         IndexScenario("build", files, [*build, "DESK/index"], "index", files.old),
