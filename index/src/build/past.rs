@@ -14,7 +14,7 @@ use crate::generation::past::column::PastColumn;
 use crate::generation::past::log::{LogSummary, LogWriter, ObservedDays, PastLog, pair_of};
 use crate::generation::past::lookup::LookupWriter;
 use crate::generation::past::observe::Observation;
-use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
+use crate::generation::past::stated::{Retired, RetiredOf};
 use crate::generation::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG, VersionEnd, Versions};
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
@@ -206,8 +206,8 @@ fn resolved(
                     Some(log) if !is_there => log.get(*figi)?.is_some(),
                     _ => false,
                 };
-                // A delisted instrument may never have had a row here.
-                if is_there || was_there || retired.kind == RetiredKind::Delisting {
+                // An instrument that ended may never have had a row here.
+                if is_there || was_there || retired.kind.ends_instrument() {
                     figis.push(*figi);
                 }
             }

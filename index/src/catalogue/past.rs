@@ -182,14 +182,12 @@ impl Catalogue {
         let mut rows: BTreeMap<Figi, PastRow> = BTreeMap::new();
         for lookup in taken {
             for timeline in timelines.owners(lookup) {
-                let images = timeline.images();
-                let last = images.filter(|image| timeline.passes(image, lookup, past)).last();
-                let Some(image) = last.filter(|image| !today.contains(&image.figi)) else {
+                let last = timeline.last(lookup, past);
+                let Some(was) = last.filter(|was| !today.contains(&was.image.figi)) else {
                     continue;
                 };
-                let id_type = lookup.id_value.id_type();
-                let row = || timeline.at(image, past).former(id_type, question, past);
-                rows.entry(image.figi).or_insert_with(row);
+                let row = || was.former(lookup.id_value.id_type(), question, past);
+                rows.entry(was.image.figi).or_insert_with(row);
             }
         }
         let mut rows: Vec<PastRow> = rows.into_values().collect();
@@ -218,14 +216,7 @@ impl Catalogue {
             for lookup in lookups {
                 let mut rows = Vec::new();
                 for timeline in timelines.owners(lookup) {
-                    // The last one, which may be open: a value that is blank now.
-                    let images = timeline.images();
-                    let last = images.filter(|image| timeline.passes(image, lookup, past)).last();
-                    let was = match last {
-                        Some(image) => Some(timeline.at(image, past)),
-                        None => timeline.stated_last(lookup, past),
-                    };
-                    rows.extend(was.map(AsOf::Was));
+                    rows.extend(timeline.last(lookup, past).map(AsOf::Was));
                 }
                 found.push((lookup.id_value.id_type(), rows));
             }
@@ -691,10 +682,14 @@ impl<'a> Timeline<'a> {
         self.images().last().unwrap_or(&self.bare)
     }
 
+    /// The statements about an identifier. About a FIGI that never had a row all of them: it is known
+    /// by these only.
     fn stated(&self, key: &IdValue<'_>) -> impl DoubleEndedIterator<Item = &Retired> {
         let stated = self.versions.stated.iter();
+        let are_all = key.id_type() == IdType::BbGlobal && self.images().next().is_none();
         stated.filter(move |retired| {
-            retired.id_value.id_type() == key.id_type() && retired.id_value.as_str() == key.as_str()
+            let id_value = &retired.id_value;
+            are_all || (id_value.id_type() == key.id_type() && id_value.as_str() == key.as_str())
         })
     }
 
@@ -706,8 +701,13 @@ impl<'a> Timeline<'a> {
         Some(stated.find(|retired| retired.holds(day)))
     }
 
-    /// The FIGI as the last that is stated to have had the identifier of a lookup.
-    fn stated_last<'b>(&'b self, lookup: &Lookup<'_>, past: &'b Past) -> Option<Was<'b>> {
+    /// The last row that had the identifier of a lookup, or else the last statement that it had it.
+    fn last<'b>(&'b self, lookup: &Lookup<'_>, past: &'b Past) -> Option<Was<'b>> {
+        // It may be open: a value that is blank now.
+        let observed = self.images().filter(|image| self.passes(image, lookup, past)).last();
+        if let Some(image) = observed {
+            return Some(self.at(image, past));
+        }
         let retired = self.stated(&lookup.id_value).next_back()?;
         let image = self.last_image();
         self.is_admitted(image, lookup, past)
@@ -849,7 +849,12 @@ impl Was<'_> {
 
     fn answer(self, valid_from: Option<Date>, valid_to: Option<Date>, basis: Basis) -> PastRow {
         let (today, successor) = (self.timeline.today, self.timeline.successor());
-        PastRow { row: self.image.clone(), valid_from, valid_to, basis, today, successor }
+        let mut row = self.image.clone();
+        // The row is that of another day, which may have had another ticker.
+        if let Some(Retired { id_value, .. }) = self.stated.filter(|it| it.is_ticker()) {
+            row.ticker = Some(id_value.as_str().to_owned());
+        }
+        PastRow { row, valid_from, valid_to, basis, today, successor }
     }
 }
 

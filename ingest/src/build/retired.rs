@@ -147,7 +147,7 @@ fn row(cells: [&str; COLUMNS.len()]) -> Result<(RetiredOf, Retired), String> {
     }
     let kind = RetiredKind::from_name(kind).ok_or_else(|| {
         let names = RetiredKind::ALL.map(RetiredKind::name).join(", ");
-        format!("the kind {kind:?} is none of {names}")
+        format!("the kind is {kind:?}, and must be one of {names}")
     })?;
     let successor = match successor {
         "" => None,

@@ -4,7 +4,7 @@
 use super::{VersionEnd, Versions};
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
-use crate::instrument::id_type::IdValue;
+use crate::instrument::id_type::{IdType, IdValue};
 
 /// Why an identifier was retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +38,11 @@ impl RetiredKind {
         }
     }
 
+    /// Whether the instrument is not there any more.
+    pub(crate) fn ends_instrument(self) -> bool {
+        matches!(self, Self::Merger | Self::Conversion | Self::Delisting)
+    }
+
     /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -60,6 +65,11 @@ pub struct Retired {
 }
 
 impl Retired {
+    /// Whether the identifier is a ticker.
+    pub(crate) fn is_ticker(&self) -> bool {
+        self.id_value.id_type() == IdType::Ticker
+    }
+
     /// Whether the instrument had the identifier on a day.
     pub(crate) fn holds(&self, day: Date) -> bool {
         self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day <= to)

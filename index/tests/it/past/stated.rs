@@ -144,3 +144,55 @@ fn instruments_are_named_by_an_identifier() {
     build(folder.path(), 0, &[(1, "META"), (2, "X"), (3, "META")], stated);
     assert_eq!(former(folder.path(), "FB").status, Status::Ambiguous(2));
 }
+
+/// An instrument that ended before the past is found by its FIGI, too; one that did not end may not
+/// be unknown to the data.
+#[test]
+fn an_instrument_that_ended_needs_no_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    let stated = vec![
+        retired(5, "TWX", Some(-9), Some(-1), RetiredKind::Merger),
+        retired(6, "NEVER", None, None, RetiredKind::Rename),
+    ];
+    let report = build(index, 0, &[(1, "FB")], stated);
+    assert_eq!((report.stated, report.not_stated), (1, vec![1]));
+    let own = || Question::given(IdType::BbGlobal, Box::leak(figi(5).to_string().into()), None);
+    let (policy, meter) = (Policy::default(), Meter::unlimited());
+    let catalogue = Catalogue::open(index).unwrap();
+    let mut resolved = catalogue.resolve(&[own()], &policy, BOUNDS, &meter).unwrap();
+    catalogue.add_former(&[own()], &mut resolved, &policy, BOUNDS, &meter).unwrap();
+    let [was] = &resolved[0].past[..] else { panic!("{:?}", resolved[0]) };
+    assert_eq!(resolved[0].status, Status::Gone);
+    assert_eq!((was.figi(), was.valid_to, was.successor), (figi(5), Some(day(-1)), Some(figi(7))));
+    let days = [-9, -1, -10].map(|number| (own(), day(number)));
+    let of_days = catalogue.resolve_as_of(&days, &policy, BOUNDS, &meter).unwrap();
+    assert_eq!(of_days.iter().map(meant).collect::<Vec<_>>(), [Some(figi(5)), Some(figi(5)), None]);
+}
+
+/// A row that was not observed on the day has the ticker that is stated.
+#[test]
+fn a_stated_ticker_is_that_of_the_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    let stated = vec![retired(1, "FB", Some(-9), Some(-1), RetiredKind::Rename)];
+    build(index, 0, &[(1, "META")], stated);
+    assert_eq!(on(index, "FB", day(-5)).past[0].row.ticker.as_deref(), Some("FB"));
+    assert_eq!(former(index, "FB").past[0].row.ticker.as_deref(), Some("FB"));
+}
+
+/// Earlier meanings of an identifier are also those that are stated.
+#[test]
+fn a_recycled_ticker_was_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    let stated = vec![retired(1, "V", None, Some(-1), RetiredKind::Recycled)];
+    build(index, 0, &[(1, "VIA"), (2, "V")], stated);
+    let questions = [Question::given(IdType::Ticker, "V", None)];
+    let (policy, meter) = (Policy::default(), Meter::unlimited());
+    let catalogue = Catalogue::open(index).unwrap();
+    let mut resolved = catalogue.resolve(&questions, &policy, BOUNDS, &meter).unwrap();
+    catalogue.add_formerly(&questions, &mut resolved, &meter).unwrap();
+    let [was] = &resolved[0].formerly[..] else { panic!("{:?}", resolved[0]) };
+    assert_eq!((was.figi(), was.valid_to), (figi(1), Some(day(-1))));
+}
