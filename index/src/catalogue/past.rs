@@ -59,7 +59,7 @@ pub const FORMERLY_MAX: usize = 10;
 
 /// The most FIGIs that had an identifier, of which the versions are read. An identifier that more
 /// had is invalid for questions about the past.
-const OWNERS_MAX: usize = 100;
+const OWNERS_MAX: usize = 1_000;
 
 impl Catalogue {
     /// The values that rows have or had, by which filters and steps of questions about the past are

@@ -185,7 +185,7 @@ mod tests {
             "figi,currentIdType,currentIdValue,idType,idValue,validFrom,validTo,kind,successor\n\
              BBG000MM2P62,,,TICKER,FB,2012-05-18,2022-06-08,rename,\n\
              ,ID_ISIN,US30303M1027,TICKER,FB,,2022-06-08,rename,\n\
-             BBG000BSKRC8,,,TICKER,TWX,,2018-06-14,merger,BBG000BSJK37\n",
+             BBG000BSKRC0,,,TICKER,TWX,,2018-06-14,merger,BBG000BSJK37\n",
         )
         .unwrap();
         assert_eq!(rows.rows.len(), 3);
@@ -205,7 +205,7 @@ mod tests {
             ("BBG000MM2P62,,,ID_ISIN,FB,,,rename,", "not of the form"),
             ("BBG000MM2P62,,,TICKER,FB,18.05.2012,,rename,", "not a day"),
             ("BBG000MM2P62,,,TICKER,FB,2022-06-09,2022-06-08,rename,", "after validTo"),
-            ("BBG000MM2P62,,,TICKER,FB,,,renamed,", "none of rename"),
+            ("BBG000MM2P62,,,TICKER,FB,,,renamed,", "must be one of rename"),
             ("BBG000MM2P62,,,TICKER,FB,,,rename,BBG000BSJK37", "no successor"),
         ] {
             let header =
