@@ -1,10 +1,9 @@
 //! The machine-readable description of the interface, `GET /schema` (contract 1.9, 1.10).
 //!
-//! `wire` reads raw JSON and writes rows by hand. So its shapes are repeated here as types that are
-//! never built, only described: `requests` and `answers`. They have the names of the public
-//! service's document, because client programs are generated from these. `paths` has the
-//! operations. `edition` turns all this into the document of one version under one set of settings,
-//! and `three` translates that to OpenAPI 3.0.
+//! `wire` reads raw JSON and writes rows by hand. So its shapes are repeated here, in the notation
+//! of `schema`: `requests` and `answers`. They have the names of the public service's document,
+//! because client programs are generated from these. `paths` has the operations. `edition` turns
+//! the schemas into those of one version under one set of settings.
 //!
 //! `tests/it/api/schema.rs` compares the document with the requests that the server accepts and
 //! with its answers. `.ci/run` checks it with the tools of other projects.
@@ -13,13 +12,13 @@ mod answers;
 mod edition;
 mod paths;
 mod requests;
-mod three;
+mod schema;
 
 use figdex_index::Vocabulary;
-use utoipa::ToSchema;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
-use utoipa::openapi::{Components, Info, OpenApi, RefOr, Schema, SecurityRequirement, Server};
+use utoipa::openapi::{Components, Info, OpenApi, SecurityRequirement, Server};
 
+use self::schema::Schemas;
 use crate::callers::limits::PerRequest;
 use crate::callers::version::Version;
 use crate::config::Settings;
@@ -31,18 +30,6 @@ const ABOUT: &str = "Finds FIGIs of financial instruments. Requests without an A
     lower limits. An invalid field or mapping job is reported inside a 200; other statuses are for \
     requests that are invalid as a whole.";
 
-/// Pairs of a type's name and its schema.
-#[derive(Default)]
-struct Schemas(Vec<(String, RefOr<Schema>)>);
-
-impl Schemas {
-    /// Adds a type and the types of its fields.
-    fn add<T: ToSchema>(&mut self) {
-        self.0.push((T::name().into_owned(), T::schema()));
-        T::schemas(&mut self.0);
-    }
-}
-
 /// The document of a version, as JSON. `vocabulary` gives the values of the properties whose lists
 /// are short enough for the document.
 pub(crate) fn document(
@@ -52,9 +39,11 @@ pub(crate) fn document(
     vocabulary: &Vocabulary,
 ) -> Vec<u8> {
     let mut schemas = Schemas::default();
-    requests::components(&mut schemas);
-    answers::components(&mut schemas);
-    let components = paths::components(Components::builder().schemas_from_iter(schemas.0));
+    requests::add(&mut schemas);
+    answers::add(&mut schemas);
+    let Schemas(mut schemas) = schemas;
+    edition::apply(&mut schemas, version, settings, per_request, vocabulary);
+    let components = paths::components(Components::builder());
     let api_key = ApiKeyValue::with_description("X-SERVICE-APIKEY", "Gives higher limits.");
     let components: Components =
         components.security_scheme(API_KEY, SecurityScheme::ApiKey(ApiKey::Header(api_key))).into();
@@ -74,11 +63,9 @@ pub(crate) fn document(
         .build();
     let mut document =
         serde_json::to_value(document).expect("a document has text keys and finite numbers");
-    let schemas = document["components"]["schemas"].as_object_mut();
-    let schemas = schemas.expect("schemas are an object");
-    *schemas = three::spread(schemas);
-    edition::apply(schemas, version, settings, per_request, vocabulary);
-    three::translate(&mut document);
+    document["components"]["schemas"] = schemas.into();
+    // utoipa writes only 3.1. In what is used of it here, 3.0 is the same.
+    document["openapi"] = "3.0.3".into();
     serde_json::to_vec(&document).expect("a JSON value is written into memory")
 }
 

@@ -1,199 +1,105 @@
-//! The types of requests. Their comments are descriptions in the document.
+//! The types of requests.
 
-#![expect(dead_code, reason = "these types are described, never built: `wire` reads raw JSON")]
+use super::schema::{Schema, Schemas, date, flag, list, named, objects, of, one_of, text};
 
-use utoipa::openapi::schema::{ArrayBuilder, Object, SchemaType, Type};
-use utoipa::openapi::schema::{KnownFormat, OneOfBuilder, SchemaFormat};
-use utoipa::openapi::{Ref, RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
-
-use super::Schemas;
-
-#[derive(ToSchema)]
-struct BulkMappingJob(Vec<MappingJob>);
-
-/// One identifier to map.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct MappingJob {
-    /// The kind of the identifier.
-    #[schema(example = "ID_ISIN")]
-    id_type: String,
-    #[schema(inline)]
-    id_value: IdValue,
-    #[serde(flatten)]
-    common: CommonSearchMappingRequest,
+/// Adds the types of requests to the schemas of the document.
+pub(super) fn add(schemas: &mut Schemas) {
+    objects(schemas);
+    // It was only a part of others.
+    schemas.0.remove("Common");
+    // `edition` adds the description, and the values of a state code.
+    schemas.add("BulkMappingJob", list(named("MappingJob")));
+    let code = text().or_null().described(&["State code of the instrument."]);
+    schemas.add("StateCode", code);
+    let job = one_of([text(), named("MappingJob")]).described(&[
+        "An identifier as a text, or a mapping job, which may also have `asOf`, a day.",
+    ]);
+    schemas.add("ResolveJob", job);
+    let numbers = interval(of("number")).described(&[
+        "An interval [a, b] with a <= b. null leaves that side open; at least one entry must not \
+         be null.",
+    ]);
+    schemas.add("NullableNumberInterval", numbers);
+    let dates = interval(date()).described(&[
+        "An interval [a, b] with a <= b, at most one year apart. null stands for the day one year \
+         from the other entry; at least one entry must not be null.",
+    ]);
+    schemas.add("NullableDateInterval", dates);
 }
+
+fn interval(entry: Schema) -> Schema {
+    list(entry.or_null()).or_null().with("minItems", 2).with("maxItems", 2)
+}
+
+objects! {
 
 /// The properties that narrow an answer. exchCode and micCode cannot be combined. Intervals are
 /// added by `edition`.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct CommonSearchMappingRequest {
+Common {
     /// Exchange code of the instrument itself.
-    #[schema(example = "US")]
-    exch_code: Option<String>,
+    optional exchCode: text().or_null().example("US"),
     /// ISO market identifier code (MIC).
-    mic_code: Option<String>,
+    optional micCode: text().or_null(),
     /// Currency of the instrument.
-    #[schema(example = "USD")]
-    currency: Option<String>,
+    optional currency: text().or_null().example("USD"),
     /// Market sector.
-    #[schema(example = "Equity")]
-    market_sec_des: Option<String>,
+    optional marketSecDes: text().or_null().example("Equity"),
     /// Security type.
-    #[schema(example = "Equity Option")]
-    security_type: Option<String>,
+    optional securityType: text().or_null().example("Equity Option"),
     /// An alternative security type, typically less specific.
-    #[schema(example = "Option")]
-    security_type2: Option<String>,
+    optional securityType2: text().or_null().example("Option"),
     /// Whether to include equities that are not listed on an exchange.
-    include_unlisted_equities: Option<bool>,
+    optional includeUnlistedEquities: flag().or_null(),
     /// Type of the option.
-    option_type: Option<String>,
-    #[schema(required = false)]
-    state_code: StateCode,
+    optional optionType: text().or_null(),
+    optional stateCode: named("StateCode"),
+}
+
+/// One identifier to map.
+MappingJob: Common {
+    /// The kind of the identifier.
+    required idType: text().example("ID_ISIN"),
+    /// The identifier. An integer stands for its decimal digits.
+    required idValue: one_of([text(), of("integer")]),
 }
 
 /// A search request. At least one property is required.
-#[derive(ToSchema)]
-#[schema(as = SearchRequest)]
-struct SearchSchema {
+SearchRequest: Common {
     /// Key words, at most 1,024 bytes.
-    #[schema(example = "ibm", min_length = 1)]
-    query: Option<String>,
+    optional query: text().or_null().with("minLength", 1).example("ibm"),
     /// The `next` of the previous page, to get the page after it. The other properties must be the
     /// same as in that request.
-    start: Option<String>,
-    #[serde(flatten)]
-    common: CommonSearchMappingRequest,
+    optional start: text().or_null(),
 }
 
 /// A filter request, with the same properties as a search request.
-#[derive(ToSchema)]
-struct FilterRequest {
-    #[serde(flatten)]
-    search: SearchSchema,
-}
+FilterRequest: SearchRequest {}
 
 /// A list: identifiers, each with the question which row it means.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct ResolveRequest {
+ResolveRequest {
     /// Texts, each read by its form, and mapping jobs.
-    jobs: Option<Vec<ResolveJob>>,
+    optional jobs: list(named("ResolveJob")).or_null(),
     /// Steps that choose one of several rows: composite, home, or a property with values in the
     /// order of preference.
-    #[schema(max_items = 16)]
-    prefer: Option<Vec<String>>,
+    optional prefer: list(text()).or_null().with("maxItems", 16),
     /// Members of a row. Without it, those of a row of v3.
-    fields: Option<Vec<String>>,
+    optional fields: list(text()).or_null(),
     /// With all, an ambiguous job is answered with all of its rows.
-    many: Option<String>,
+    optional many: text().or_null(),
     /// Whether to include equities that are not listed on an exchange, for all jobs.
-    include_unlisted_equities: Option<bool>,
+    optional includeUnlistedEquities: flag().or_null(),
     /// Whether names that are not resolved have candidates. Such a list has at most 100 jobs, and
     /// each of them counts as ten.
-    candidates: Option<bool>,
+    optional candidates: flag().or_null(),
     /// The day as of which all jobs without their own `asOf` are asked, for an index that keeps its
     /// past.
-    #[schema(format = Date, example = "2022-06-01")]
-    as_of: Option<String>,
+    optional asOf: date().or_null().example("2022-06-01"),
     /// Whether other FIGIs that had an identifier before are named.
-    formerly: Option<bool>,
+    optional formerly: flag().or_null(),
     /// Columns of texts whose types are asked for; 10,000 texts together.
-    #[schema(max_items = 64)]
-    columns: Option<Vec<Vec<String>>>,
+    optional columns: list(list(text())).or_null().with("maxItems", 64),
     /// The headings of the columns.
-    #[schema(max_items = 64)]
-    headings: Option<Vec<String>>,
+    optional headings: list(text()).or_null().with("maxItems", 64),
 }
 
-struct ResolveJob;
-struct IdValue;
-struct NullableNumberInterval;
-struct NullableDateInterval;
-struct StateCode;
-
-impl PartialSchema for ResolveJob {
-    fn schema() -> RefOr<Schema> {
-        OneOfBuilder::new()
-            .item(Object::with_type(Type::String))
-            .item(Ref::from_schema_name("MappingJob"))
-            .description(Some(
-                "An identifier as a text, or a mapping job, which may also have `asOf`, a day.",
-            ))
-            .into()
-    }
-}
-
-impl PartialSchema for IdValue {
-    fn schema() -> RefOr<Schema> {
-        OneOfBuilder::new()
-            .item(Object::with_type(Type::String))
-            .item(Object::with_type(Type::Integer))
-            .description(Some("The identifier. An integer stands for its decimal digits."))
-            .into()
-    }
-}
-
-impl PartialSchema for NullableNumberInterval {
-    fn schema() -> RefOr<Schema> {
-        interval(
-            Object::with_type(nullable(Type::Number)),
-            "An interval [a, b] with a <= b. null leaves that side open; at least one entry must \
-             not be null.",
-        )
-    }
-}
-
-impl PartialSchema for NullableDateInterval {
-    fn schema() -> RefOr<Schema> {
-        let mut date = Object::with_type(nullable(Type::String));
-        date.format = Some(SchemaFormat::KnownFormat(KnownFormat::Date));
-        interval(
-            date,
-            "An interval [a, b] with a <= b, at most one year apart. null stands for the day one \
-             year from the other entry; at least one entry must not be null.",
-        )
-    }
-}
-
-/// `edition` adds the values.
-impl PartialSchema for StateCode {
-    fn schema() -> RefOr<Schema> {
-        let mut code = Object::with_type(nullable(Type::String));
-        code.description = Some("State code of the instrument.".to_owned());
-        code.into()
-    }
-}
-
-impl ToSchema for ResolveJob {}
-impl ToSchema for IdValue {}
-impl ToSchema for NullableNumberInterval {}
-impl ToSchema for NullableDateInterval {}
-impl ToSchema for StateCode {}
-
-fn nullable(kind: Type) -> SchemaType {
-    SchemaType::from_iter([kind, Type::Null])
-}
-
-fn interval(entry: Object, description: &str) -> RefOr<Schema> {
-    ArrayBuilder::new()
-        .schema_type(nullable(Type::Array))
-        .items(entry)
-        .min_items(Some(2))
-        .max_items(Some(2))
-        .description(Some(description))
-        .into()
-}
-
-/// Adds the types of requests to the components of the document.
-pub(super) fn components(schemas: &mut Schemas) {
-    schemas.add::<NullableNumberInterval>();
-    schemas.add::<NullableDateInterval>();
-    schemas.add::<BulkMappingJob>();
-    schemas.add::<SearchSchema>();
-    schemas.add::<FilterRequest>();
-    schemas.add::<ResolveRequest>();
 }
