@@ -2,19 +2,16 @@
 //! `--max-column-loss`). It compares the new generation with the published one before the new one
 //! is published.
 //!
-//! Both generations are in FIGI order, so each instrument is examined once. A thread reads the
-//! published generation a few batches ahead. The comparison holds only these batches, and counts.
+//! Most instruments are the same from night to night. These are compared as they are stored, and only
+//! the others are read column by column.
 //!
 //! Even without a limit, an operator is warned of an input that is much shorter than before.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
 
 use figdex_index::{
-    Attribute, Catalogue, Date, Error as IndexError, Figi, Filled, Instrument, Manifest,
+    Attribute, Catalogue, Changed, Date, Error as IndexError, Figi, Filled, Instrument, Manifest,
     SourceEntry, chain,
 };
 use figdex_io::grouped;
@@ -27,23 +24,10 @@ use crate::report::less_filled::{LessFilled, less_filled};
 /// The most example FIGIs of removed, expired or changed instruments.
 const SAMPLES_MAX: usize = 10;
 
-/// The number of published instruments in a batch.
-const BATCH: usize = 1_024;
-
-/// The number of batches that are read ahead.
-const BATCHES_AHEAD: usize = 4;
-
-/// A comparison in progress.
+/// The published generation, with the limits for what may differ from it.
 pub(super) struct Guard {
     limits: GuardLimits,
-    published: PublishedInstruments,
-    today: Date,
-    comparison: Comparison,
-    /// The differences by column, in the order of [`Instrument::columns`].
-    columns: Vec<ColumnChanges>,
-    /// The number of published instruments with a value in each column. Instruments that have
-    /// expired and are missing in the new generation do not count.
-    before: Filled,
+    published: Catalogue,
 }
 
 /// The counts of a column over the instruments that both generations have.
@@ -56,148 +40,78 @@ struct ColumnChanges {
     lost: u64,
 }
 
-/// The instruments of the published generation, one after the other.
-struct PublishedInstruments {
-    batches: Receiver<Vec<Instrument>>,
-    reader: Option<JoinHandle<Result<(), Stopped>>>,
-    batch: std::vec::IntoIter<Instrument>,
-    next: Option<Instrument>,
-}
-
-/// The reason why the reader stopped.
-enum Stopped {
-    Failed(IndexError),
-    /// The build ended, and nobody receives the instruments any more.
-    Unheard,
-}
-
-impl From<IndexError> for Stopped {
-    fn from(error: IndexError) -> Self {
-        Self::Failed(error)
-    }
-}
-
 impl Guard {
-    /// Begins the comparison. `None` when no limit is set, or when no index of this format is
-    /// published.
+    /// Opens the published generation. `None` when no limit is set, or when no index of this format
+    /// is published.
     ///
     /// # Errors
     /// When the published generation cannot be opened: the guard would otherwise be off.
-    pub(super) fn begin(limits: GuardLimits, index: &Path) -> Result<Option<Self>> {
+    pub(super) fn open(limits: GuardLimits, index: &Path) -> Result<Option<Self>> {
         if limits == GuardLimits::default() {
             return Ok(None);
         }
-        let catalogue = match Catalogue::open(index) {
-            Ok(catalogue) => catalogue,
-            Err(IndexError::NotAnIndex(_) | IndexError::ForeignFormat { .. }) => return Ok(None),
-            Err(error) => return Err(unreadable(&error)),
-        };
-        let manifest = catalogue.manifest();
-        let comparison = Comparison {
+        match Catalogue::open(index) {
+            Ok(published) => Ok(Some(Self { limits, published })),
+            Err(IndexError::NotAnIndex(_) | IndexError::ForeignFormat { .. }) => Ok(None),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    /// Compares the new generation, which is not published yet. If the differences exceed a limit,
+    /// also returns the refusal, which names the less filled columns too.
+    ///
+    /// # Errors
+    /// When a generation cannot be read.
+    pub(super) fn compare(
+        &self,
+        new: &Catalogue,
+        less_filled: &[LessFilled],
+    ) -> Result<(Comparison, Option<String>)> {
+        let manifest = self.published.manifest();
+        let mut comparison = Comparison {
             generation: manifest.generation,
             instruments: manifest.instruments,
             ..Comparison::default()
         };
-        let (sender, batches) = sync_channel(BATCHES_AHEAD);
-        let reader = thread::spawn(move || read(&catalogue, &sender));
-        let batch = Vec::new().into_iter();
-        let mut published =
-            PublishedInstruments { batches, reader: Some(reader), batch, next: None };
-        published.advance()?;
-        let (columns, before) = Default::default();
-        Ok(Some(Self { limits, published, today: today(), comparison, columns, before }))
-    }
-
-    /// Compares the next instrument of the new generation, in FIGI order.
-    ///
-    /// # Errors
-    /// When the published generation cannot be read.
-    pub(super) fn observe(&mut self, new: &Instrument) -> Result<()> {
-        while let Some(old) = &self.published.next {
-            match old.figi.cmp(&new.figi) {
-                Ordering::Greater => return Ok(()),
-                Ordering::Less => self.remove()?,
-                Ordering::Equal => {
-                    self.before.add(old);
-                    if is_changed(old, new, &mut self.columns) {
-                        let Comparison { changed, changed_figis, .. } = &mut self.comparison;
-                        count(changed, changed_figis, new.figi);
+        let (today, mut columns, mut left) = (today(), Vec::new(), Filled::default());
+        new.differences(&self.published, |Changed { before, after }| {
+            let Comparison { removed, removed_figis, expired, expired_figis, .. } = &mut comparison;
+            match (before, after) {
+                (Some(old), Some(new)) => {
+                    if is_changed(&old, &new, &mut columns) {
+                        count(&mut comparison.changed, &mut comparison.changed_figis, new.figi);
                     }
-                    return self.published.advance();
                 }
+                (Some(old), None) if old.filter_dates()[0].is_some_and(|end| end < today) => {
+                    left.add(&old);
+                    count(expired, expired_figis, old.figi);
+                }
+                (Some(old), None) => count(removed, removed_figis, old.figi),
+                (None, _) => {}
             }
-        }
-        Ok(())
-    }
-
-    /// The comparison, after all instruments of the new generation were observed. `filled` has the
-    /// number of these with a value in each column. If the differences exceed a limit, also returns
-    /// the refusal, which names the less filled columns too.
-    ///
-    /// # Errors
-    /// When the published generation cannot be read.
-    pub(super) fn finish(
-        mut self,
-        filled: &BTreeMap<String, u64>,
-        less_filled: &[LessFilled],
-    ) -> Result<(Comparison, Option<String>)> {
-        while self.published.next.is_some() {
-            self.remove()?;
-        }
-        let mut comparison = self.comparison;
-        let changed = self.columns.iter().filter(|column| column.changed > 0);
+            Ok::<_, IndexError>(())
+        })
+        .map_err(|error| unreadable(&error))?;
+        let changed = columns.iter().filter(|column| column.changed > 0);
         let changed = changed
             .map(|column| ChangedColumn { column: column.name.into(), count: column.changed });
         comparison.changed_columns = changed.collect();
         comparison.changed_columns.sort_by_key(|one| std::cmp::Reverse(one.count));
-        let before = self.before.counts();
+        // Instruments that have expired and are missing now have not lost their values.
+        let (now, left) = (&new.manifest().filled, left.counts());
+        let of = |counts: &BTreeMap<String, u64>, column| counts.get(column).copied().unwrap_or(0);
         let is_compared = |(column, _): &(&String, &u64)| *column != Attribute::Names.name();
-        let losses = before.iter().filter(is_compared).filter_map(|(column, &before)| {
-            let now = filled.get(column).copied().unwrap_or(0);
+        let losses = manifest.filled.iter().filter(is_compared).filter_map(|(column, &all)| {
+            let before = all.saturating_sub(of(&left, column));
             // New instruments with a value do not compensate for instruments that lost theirs.
-            let lost = self.columns.iter().find(|one| one.name == column).map_or(0, |one| one.lost);
-            LostColumn::of(column, before, lost.max(before.saturating_sub(now)))
+            let lost = columns.iter().find(|one| one.name == column).map_or(0, |one| one.lost);
+            LostColumn::of(column, before, lost.max(before.saturating_sub(of(now, column))))
         });
         comparison.lost_columns = losses.collect();
         comparison.lost_columns.sort_by(|one, other| other.percent().total_cmp(&one.percent()));
         let is_allowed = self.limits.allow(&comparison);
         let refusal = (!is_allowed).then(|| self.limits.refusal(&comparison, less_filled));
         Ok((comparison, refusal))
-    }
-
-    /// Counts the next published instrument as expired or removed.
-    fn remove(&mut self) -> Result<()> {
-        if let Some(old) = &self.published.next {
-            let Comparison { removed, expired, removed_figis, expired_figis, .. } =
-                &mut self.comparison;
-            let end = old.filter_dates()[0];
-            if end.is_some_and(|end| end < self.today) {
-                count(expired, expired_figis, old.figi);
-            } else {
-                self.before.add(old);
-                count(removed, removed_figis, old.figi);
-            }
-        }
-        self.published.advance()
-    }
-}
-
-impl PublishedInstruments {
-    fn advance(&mut self) -> Result<()> {
-        self.next = self.batch.next();
-        while self.next.is_none() {
-            let Ok(batch) = self.batches.recv() else {
-                let Some(reader) = self.reader.take() else { return Ok(()) };
-                return match reader.join() {
-                    Ok(Err(Stopped::Failed(error))) => Err(unreadable(&error)),
-                    Ok(_) => Ok(()),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                };
-            };
-            self.batch = batch.into_iter();
-            self.next = self.batch.next();
-        }
-        Ok(())
     }
 }
 
@@ -209,20 +123,6 @@ fn unreadable(error: &IndexError) -> Error {
          read: {why}\nto build without it, leave out these flags"
     );
     Error::Guarded { refusal, report: Box::default() }
-}
-
-/// Reads the published generation to its end, or until nobody receives.
-fn read(catalogue: &Catalogue, batches: &SyncSender<Vec<Instrument>>) -> Result<(), Stopped> {
-    let mut batch = Vec::with_capacity(BATCH);
-    catalogue.instruments(|instrument| {
-        batch.push(instrument.clone());
-        if batch.len() == BATCH {
-            let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
-            batches.send(full).map_err(|_| Stopped::Unheard)?;
-        }
-        Ok::<_, Stopped>(())
-    })?;
-    batches.send(batch).map_err(|_| Stopped::Unheard)
 }
 
 fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {

@@ -300,7 +300,7 @@ impl Build {
             enrichment.settle();
             other_names.settle();
         }
-        let mut guard = Guard::begin(self.guard, &self.index)?;
+        let guard = Guard::open(self.guard, &self.index)?;
         if guard.is_none() && self.guard != GuardLimits::default() {
             report.warnings.push(format!(
                 "nothing is published in this format yet, so {GUARD_FLAGS} have nothing to compare with"
@@ -319,9 +319,6 @@ impl Build {
             written.fill(enrichment.apply(&mut instrument, conflicts))?;
             written.fill(other_names.apply(&mut instrument))?;
             derive(&mut instrument);
-            if let Some(guard) = &mut guard {
-                guard.observe(&instrument)?;
-            }
             Ok(builder.add(instrument)?)
         })?;
         merged.resize(report.inputs.len(), Merged::default());
@@ -346,8 +343,11 @@ impl Build {
         let filled = builder.filled();
         report.less_filled = losses(&self.index, indexed, &filled);
         report.warnings.extend(report.less_filled.iter().map(ToString::to_string));
+        (clock.progress)(Progress::Publishing);
+        let built = builder.finish(sources)?;
         if let Some(guard) = guard {
-            let (comparison, refusal) = guard.finish(&filled, &report.less_filled)?;
+            let new = Catalogue::open_unpublished(built.folder())?;
+            let (comparison, refusal) = guard.compare(&new, &report.less_filled)?;
             report.warnings.extend(unusual(&self.index, &comparison));
             report.comparison = Some(comparison);
             if let Some(refusal) = refusal {
@@ -355,8 +355,6 @@ impl Build {
                 return Err(Error::Guarded { refusal, report: Box::new(report) });
             }
         }
-        (clock.progress)(Progress::Publishing);
-        let built = builder.finish(sources)?;
         if let Some(expected) = expected {
             let catalogue = Catalogue::open_unpublished(built.folder())?;
             if let Some(wrong) = expected.wrong(&catalogue) {
