@@ -2,19 +2,19 @@
 
 use figdex_index::Field;
 
-use super::schema::{Schemas, count, date, flag, list, named, object, objects, of, one_of, text};
+use super::notation::{Schemas, count, date, flag, list, named, object, objects, of, one_of, text};
 
 /// Adds the types of answers to the schemas of the document.
 pub(super) fn add(schemas: &mut Schemas) {
     let results = list(named("MappingJobResult"));
-    let results = results.described(&["The results of the jobs, in the order of the jobs."]);
+    let results = results.described("The results of the jobs, in the order of the jobs.");
     schemas.add("BulkMappingJobResult", results);
     let result = ["FigiList", "FigiNotFound", "Error"];
     let result = one_of(result.map(|kind| named(&format!("MappingJobResult{kind}"))));
-    schemas.add("MappingJobResult", result.described(&["The result of one job."]));
-    let mut row = object().described(&["The members of a row that were asked for."]);
+    schemas.add("MappingJobResult", result.described("The result of one job."));
+    let mut row = object().described("The members of a row that were asked for.");
     for field in Field::ALL {
-        row = row.optional(field.name(), text().or_null(), &[]);
+        row = row.optional(field.name(), text().or_null(), "");
     }
     schemas.add("ResolveRow", row);
     let former = one_of([named("ResolveRow"), list(named("ResolveRow"))]);
@@ -116,7 +116,7 @@ ResolveResult {
     /// when several may be meant.
     optional former: named("ResolveFormer"),
     optional today: one_of([
-        named("ResolveRow").described(&["The row that the FIGI has now, next to one row as it was."]),
+        named("ResolveRow").described("The row that the FIGI has now, next to one row as it was."),
         of("null"),
     ]),
     /// The first day on which the row was observed so; null when it is stated without one.

@@ -1,7 +1,7 @@
 //! The machine-readable description of the interface, `GET /schema` (contract 1.9, 1.10).
 //!
 //! `wire` reads raw JSON and writes rows by hand. So its shapes are repeated here, in the notation
-//! of `schema`: `requests` and `answers`. They have the names of the public service's document,
+//! of `notation`: `requests` and `answers`. They have the names of the public service's document,
 //! because client programs are generated from these. `paths` has the operations. `edition` turns
 //! the schemas into those of one version under one set of settings.
 //!
@@ -10,15 +10,14 @@
 
 mod answers;
 mod edition;
+mod notation;
 mod paths;
 mod requests;
-mod schema;
 
 use figdex_index::Vocabulary;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
-use utoipa::openapi::{Components, Info, OpenApi, SecurityRequirement, Server};
+use serde_json::json;
 
-use self::schema::Schemas;
+use self::notation::Schemas;
 use crate::callers::limits::PerRequest;
 use crate::callers::version::Version;
 use crate::config::Settings;
@@ -43,29 +42,22 @@ pub(crate) fn document(
     answers::add(&mut schemas);
     let Schemas(mut schemas) = schemas;
     edition::apply(&mut schemas, version, settings, per_request, vocabulary);
-    let components = paths::components(Components::builder());
-    let api_key = ApiKeyValue::with_description("X-SERVICE-APIKEY", "Gives higher limits.");
-    let components: Components =
-        components.security_scheme(API_KEY, SecurityScheme::ApiKey(ApiKey::Header(api_key))).into();
-    let mut info = Info::new("Figdex", env!("CARGO_PKG_VERSION"));
-    info.description = Some(ABOUT.to_owned());
+    let mut components = paths::components();
+    components["schemas"] = schemas.into();
+    components["securitySchemes"][API_KEY] = json!({
+        "type": "apiKey", "in": "header", "name": "X-SERVICE-APIKEY",
+        "description": "Gives higher limits.",
+    });
     // Without a public URL, the address of the server is relative to that of this document.
     let server = format!("{}/{}", settings.public_url.as_deref().unwrap_or(""), version.name());
-    let document = OpenApi::builder()
-        .info(info)
-        .servers(Some([Server::new(server)]))
-        .security(Some([
-            SecurityRequirement::default(),
-            SecurityRequirement::new(API_KEY, [] as [&str; 0]),
-        ]))
-        .paths(paths::paths(version, settings))
-        .components(Some(components))
-        .build();
-    let mut document =
-        serde_json::to_value(document).expect("a document has text keys and finite numbers");
-    document["components"]["schemas"] = schemas.into();
-    // utoipa writes only 3.1. In what is used of it here, 3.0 is the same.
-    document["openapi"] = "3.0.3".into();
+    let document = json!({
+        "openapi": "3.0.3",
+        "info": {"title": "Figdex", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT},
+        "servers": [{"url": server}],
+        "security": [{}, {API_KEY: []}],
+        "paths": paths::paths(version, settings),
+        "components": components,
+    });
     serde_json::to_vec(&document).expect("a JSON value is written into memory")
 }
 

@@ -1,6 +1,6 @@
 //! The types of requests.
 
-use super::schema::{Schema, Schemas, date, flag, list, named, objects, of, one_of, text};
+use super::notation::{Fragment, Schemas, date, flag, list, named, objects, of, one_of, text};
 
 /// Adds the types of requests to the schemas of the document.
 pub(super) fn add(schemas: &mut Schemas) {
@@ -9,25 +9,24 @@ pub(super) fn add(schemas: &mut Schemas) {
     schemas.0.remove("Common");
     // `edition` adds the description, and the values of a state code.
     schemas.add("BulkMappingJob", list(named("MappingJob")));
-    let code = text().or_null().described(&["State code of the instrument."]);
+    let code = text().or_null().described("State code of the instrument.");
     schemas.add("StateCode", code);
-    let job = one_of([text(), named("MappingJob")]).described(&[
-        "An identifier as a text, or a mapping job, which may also have `asOf`, a day.",
-    ]);
+    let job = one_of([text(), named("MappingJob")])
+        .described("An identifier as a text, or a mapping job, which may also have `asOf`, a day.");
     schemas.add("ResolveJob", job);
-    let numbers = interval(of("number")).described(&[
+    let numbers = interval(of("number")).described(
         "An interval [a, b] with a <= b. null leaves that side open; at least one entry must not \
          be null.",
-    ]);
+    );
     schemas.add("NullableNumberInterval", numbers);
-    let dates = interval(date()).described(&[
+    let dates = interval(date()).described(
         "An interval [a, b] with a <= b, at most one year apart. null stands for the day one year \
          from the other entry; at least one entry must not be null.",
-    ]);
+    );
     schemas.add("NullableDateInterval", dates);
 }
 
-fn interval(entry: Schema) -> Schema {
+fn interval(entry: Fragment) -> Fragment {
     list(entry.or_null()).or_null().with("minItems", 2).with("maxItems", 2)
 }
 

@@ -1,112 +1,99 @@
 //! The operation of changes, which a server has only with `--changes` (contract 19).
 
 use figdex_index::{Attribute, IdType, Property, Sort, export_columns};
-use utoipa::openapi::path::{Operation, OperationBuilder};
-use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Ref, Type};
-use utoipa::openapi::{Content, ObjectBuilder, ResponseBuilder};
 
 use super::{
-    LIST_HEADERS, TOKEN, counted, header, json_response, number, parameter, refusal, refused, text,
-    unversioned,
+    LIST_HEADERS, TOKEN, content, counted, header, json_response, number, parameter, refusal,
+    refused, unversioned,
 };
 use crate::callers::error::ApiError;
 use crate::config::Settings;
+use crate::openapi::notation::{Fragment, flag, list, named, object, of, one_of, text};
 
 const CURSOR: (&str, &str) =
     ("figdex-cursor", "The cursor of the next page. Not on the last page.");
 
-pub(super) fn operation(settings: &Settings) -> Operation {
+pub(super) fn operation(settings: &Settings) -> Fragment {
     let since = "The token of the data that the caller has. A page with a cursor needs none.";
     let cursor = "The cursor of the page before; without it, the first page.";
     let fault = |description| counted(json_response("ResolveFault", description));
     // A line of the error table, or a sentence of this route.
     let form = refusal(&[("text", ApiError::UnsupportedAccept)]);
-    let sentence = Content::new(Some(Ref::from_schema_name("ResolveFault")));
-    let form = form.content("application/json", sentence);
-    let operation = OperationBuilder::new()
-        .description(Some(
+    let form = form.content("application/json", content(named("ResolveFault")));
+    let operation = Fragment::default()
+        .described(
             "Every instrument that differs between an earlier build and the served one, as it was \
              and as it is, in FIGI order. The columns of an image are those of an export. Answers \
              are application/x-ndjson, application/json or text/csv.",
-        ))
-        .parameter(parameter("since", since, text(), "").example(None))
+        )
+        .parameter(parameter("since", since, text(), None))
         .parameter(parameter("limit", "The most instruments, 1 to 10000.", number(), "1000"))
-        .parameter(parameter("cursor", cursor, text(), "").example(None))
-        .servers(Some([unversioned(settings)]))
+        .parameter(parameter("cursor", cursor, text(), None))
+        .with("servers", unversioned(settings))
         .response("200", counted(page()))
         .response("400", fault("A parameter is wrong."))
         .response("403", json_response("ResolveFault", "The server hides identifiers."))
         .response("406", counted(form))
         .response("410", fault("The changes since then are not there: export again."));
-    refused(operation, &["401", "405", "429", "500", "503"]).build()
+    refused(operation, &["401", "405", "429", "500", "503"])
 }
 
 /// The answer in each form.
-fn page() -> ResponseBuilder {
-    let line = Content::new(Some(Object::with_type(Type::String)));
-    let page = ObjectBuilder::new()
-        .property("generation", number())
-        .required("generation")
-        .property("changes", ArrayBuilder::new().items(image()))
-        .required("changes")
-        .property("cursor", text())
-        .property("token", text());
+fn page() -> Fragment {
+    let line = content(text());
+    let page = object()
+        .required("generation", number(), "")
+        .required("changes", list(image()), "")
+        .optional("cursor", text(), "")
+        .optional("token", text(), "");
     let (generation, description) = LIST_HEADERS[0];
-    let mut page = ResponseBuilder::new()
-        .description("A page of changes.")
+    let mut page = Fragment::default()
+        .described("A page of changes.")
         .content("application/x-ndjson", line.clone())
         .content("text/csv", line)
-        .content("application/json", Content::new(Some(page)))
-        .header(generation, header(Type::Integer, description));
+        .content("application/json", content(page))
+        .header(generation, header("integer", description));
     for (name, description) in [TOKEN, CURSOR] {
-        page = page.header(name, header(Type::String, description));
+        page = page.header(name, header("string", description));
     }
     page
 }
 
 /// An image of an instrument: the columns of a change, then those of an export.
-fn image() -> ObjectBuilder {
+fn image() -> Fragment {
     const KINDS: [&str; 4] = ["insert", "update_preimage", "update_postimage", "delete"];
-    let mut image = ObjectBuilder::new()
-        .property("_change_type", text().enum_values(Some(KINDS)))
-        .property("_commit_version", number())
-        .property("_commit_timestamp", text())
-        .property("_cosmetic", of(Type::Boolean))
-        .property("figi", text());
-    for required in ["_change_type", "_commit_version", "_commit_timestamp", "_cosmetic", "figi"] {
-        image = image.required(required);
-    }
+    let mut image = object()
+        .required("_change_type", text().with("enum", Vec::from(KINDS)), "")
+        .required("_commit_version", number(), "")
+        .required("_commit_timestamp", text(), "")
+        .required("_cosmetic", flag(), "")
+        .required("figi", text(), "");
     for attribute in Attribute::ALL {
-        let name = attribute.name();
-        image = match attribute.sort() {
-            Sort::Figi | Sort::Text | Sort::Date => image.property(name, text()),
-            Sort::Number | Sort::Importance => image.property(name, of(Type::Number)),
-            Sort::Flag => image.property(name, of(Type::Boolean)),
-            Sort::Texts => image.property(name, one_or_several()),
-            Sort::Names => image.property(name, ArrayBuilder::new().items(other_name())),
+        let value = match attribute.sort() {
+            Sort::Figi | Sort::Text | Sort::Date => text(),
+            Sort::Number | Sort::Importance => of("number"),
+            Sort::Flag => flag(),
+            Sort::Texts => one_or_several(),
+            Sort::Names => list(other_name()),
         };
+        image = image.optional(attribute.name(), value, "");
     }
     for property in Property::ALL {
-        image = image.property(property.field_name(), text());
+        image = image.optional(property.field_name(), text(), "");
     }
     // Some idTypes are fields under another name.
     let is_exported = |id_type: &IdType| export_columns().any(|name| name == id_type.name());
     for id_type in IdType::ALL.into_iter().filter(is_exported) {
-        image = image.property(id_type.name(), one_or_several());
+        image = image.optional(id_type.name(), one_or_several(), "");
     }
     image
 }
 
-fn of(kind: Type) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(kind)
+fn one_or_several() -> Fragment {
+    one_of([text(), list(text())])
 }
 
-fn one_or_several() -> OneOfBuilder {
-    OneOfBuilder::new().item(text()).item(ArrayBuilder::new().items(text()))
-}
-
-fn other_name() -> ObjectBuilder {
-    let name = ObjectBuilder::new().property("name", text()).required("name");
-    let name = name.property("kind", text()).required("kind");
-    name.property("from", text()).property("to", text())
+fn other_name() -> Fragment {
+    let name = object().required("name", text(), "").required("kind", text(), "");
+    name.optional("from", text(), "").optional("to", text(), "")
 }
