@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from brokers import FILES
 from files import choose
-from mapping import answered, fill, run, table_of, unknown
+from mapping import answered, fill, run, table_of, unknown, without_steps
 from tab import IBM, ISIN, WRONG_DIGIT, Page, download
 
 APPLE = "US0378331005"
@@ -143,11 +143,72 @@ def own_names(browser, options):
         [["ISIN", "Held", "Day"], [ISIN, "12", "2025-01-01"], [APPLE, "13", "2025-01-02"]],
     ]
     alike = [("DT.TELEKOM AG NA", "DEUTSCHE TELEKOM AG-REG"), ("MUENCHENER RUECK", "MÜNCHENER RÜCKVERSICHERUNG"), ("JP MORGAN", "JPMORGAN CHASE & CO"), ("BP Plc Ordinary US$0.25", "BP PLC"),
-             ("トヨタ自動車", "TOYOTA MOTOR CORP"), ("--", "APPLE INC"), ("TCK Inc", "SOMETHING ELSE"), ("Coca-Cola", "The Coca-Cola Company")]
-    other = [("Apple Inc", "TERRA MINING INC"), ("Siemens AG", "SAP AG"), ("任天堂", "トヨタ自動車")]
+             ("トヨタ自動車", "TOYOTA MOTOR CORP"), ("--", "APPLE INC"), ("TCK Inc", "SOMETHING ELSE"), ("Coca-Cola", "The Coca-Cola Company"), ("三菱ＵＦＪフィナンシャル・グループ", "MITSUBISHI UFJ FINANCIAL GRO"), ("ブラザーＡＢＣ", "ABC CORP")]
+    other = [("Apple Inc", "TERRA MINING INC"), ("Siemens AG", "SAP AG"), ("任天堂", "トヨタ自動車"), ("ＩＮＰＥＸ", "WALSIN LIHWA CORPORATION")]
     found, differ = page.go("").evaluate(read, [tables, alike + other])
     assert found == [2, 2, 2, -1], found
     assert differ == [False] * len(alike) + [True] * len(other), list(zip(alike + other, differ, strict=True))
+    page.close()
+
+
+def other_exchanges(browser, options):
+    """Among tickers of one exchange, those that were found elsewhere are marked and counted: they may be other securities."""
+    found = {"7203": None, "1605": "TT", "6861 JP": "TT"}
+
+    def result(job):
+        row = {"figi": IBM, "ticker": job["text"], "name": "A CORP", "exchCode": found.get(job["text"], "JP")}
+        return {"status": "resolved", "idType": "TICKER", "matches": 1, "by": "only", "data": [row]}
+
+    for width in (360, 800, 1280):
+        page = Page(browser, options.base, width=width, height=800)
+        tab = page.go("#/bulk", "#identifiers")
+        tab.route("**/resolve", lambda route: route.continue_() if "columns" in json.loads(route.request.post_data) else answered(route, result))
+        fill(tab, "Ticker\tQty\n" + "".join(f"{code}\t1\n" for code in ["7203", "1605", "6861 JP", "1925", "2502", "3407", "4063", "4502"]))
+        run(tab, 8)
+        expect(tab.locator("#outcome .differs")).to_have_text(["no exchange", "not JP"])
+        expect(tab.locator(".other-names")).to_contain_text("Most tickers were found on JP, but 2 were found on another exchange or on none.")
+        for mark in tab.locator("#outcome .differs").all():
+            box = mark.bounding_box()
+            assert box["x"] + box["width"] <= width, (width, box)
+        tab.get_by_role("button", name="List them first").click()
+        expect(tab.locator("#outcome .v-space .v-row").first.locator(".differs")).to_be_visible()
+        # No exchange is that of most.
+        fill(tab, "Ticker\tQty\n7203\t1\n1605\t1\n1925\t1\n2502\t1")
+        run(tab, 4)
+        expect(tab.locator("#outcome .differs")).to_have_count(0)
+        page.close()
+
+
+def whole_rows(browser, options):
+    """At every width the FIGI is on the screen, an error can be read, and a choice can be undone."""
+    for width in (360, 700, 800, 1024, 1150, 1280):
+        page = Page(browser, options.base, width=width, height=900)
+        tab = page.go("#/bulk", "#identifiers")
+        for columns in ("ISIN\tQty\tName", "ISIN\tQty"):
+            fill(tab, f"{columns}\n{ISIN}\t3\tIntl. Business Machs.\n{WRONG_DIGIT}\t1\tIntl. Business Machs.\nUS459200101\t1\tA short one\n")
+            without_steps(tab)
+            run(tab, 3)
+            tab.get_by_label(re.compile("Row 2, .*choose one of")).select_option("0")
+            table, rows = tab.locator("#outcome .v-table"), tab.locator("#outcome .v-space .v-row")
+            assert table.evaluate("table => table.scrollWidth <= table.clientWidth"), (width, columns)
+            for part in (rows.first.locator(".v-figi"), rows.first.get_by_role("button", name="undo"), rows.nth(1).get_by_role("button", name="use"), rows.nth(2).locator(".wrong")):
+                expect(part).to_be_visible()
+                assert part.evaluate("""(part) => {
+                  const box = part.getBoundingClientRect(), cell = part.closest('[role=cell]').getBoundingClientRect();
+                  return box.right <= Math.min(cell.right + 1, innerWidth) && box.bottom <= cell.bottom + 1 && part.scrollWidth <= part.clientWidth + 1;
+                }"""), (width, columns, part.inner_text(), part.bounding_box())
+            rows.first.get_by_role("button", name="undo").click()
+            expect(rows.first).to_contain_text("Ambiguous")
+        page.close()
+
+
+def counted_once(browser, options):
+    """The rows that are left out are said, and each counts once: a blank row of a footer is not one without an identifier too."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    text = f"Depot 4711;;\n;;\nISIN;Name;Wert\n{ISIN};IBM;1,50\n;Konto;2,50\n{APPLE};Apple;3,50\n;Gesamt;7,50\n;;\nOhne Gewähr;;\n"
+    fill(tab, text)
+    expect(tab.locator(".recognised")).to_contain_text("2 rows above the heading are left out. 1 row without an identifier is left out. The last 3 rows, from “Gesamt” on, are a total with its notes and are left out.")
     page.close()
 
 

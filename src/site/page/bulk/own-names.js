@@ -41,8 +41,11 @@ function widthOf(cells) {
 /** The text without accents, and with one spelling of `ü` and `ue`. */
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/([aou])e/g, "$1").replace(/ß/g, "ss");
 
+/** Between words: signs and blanks, or a change between Latin letters and those of a script without blanks. */
+const SEAMS = /[^\p{L}\p{N}]+|(?<=\p{Script=Latin})(?=\p{Lo})|(?<=\p{Lo}|ー)(?=\p{Script=Latin})/u;
+
 function wordsOf(text) {
-  const all = plain(text).split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const all = plain(text).split(SEAMS).filter(Boolean);
   return all.filter((word) => word.length > 1 && !COMMON.has(word) && !/^\d+$/.test(word));
 }
 

@@ -22,7 +22,7 @@ export function readingFields(place, work, isAsking, change, { asked, different,
   const { table: { rows, columns }, heading, column, idType, currency, name: own, kinds } = work;
   const name = (at) => `${columnName(rows, heading, at)}${kinds[at]?.idType ? ` (${kindName(kinds[at].idType)})` : ""}`;
   fill(place, el("p", { class: "recognition", role: "status" }, isAsking ? "Recognising the columns…" : recognition(work)),
-    el("p", { class: "dim small" }, `${counted(asked, "row")}, ${counted(different, "different identifier")}.${withoutNote(left)}`, totalNote(work, change)),
+    el("p", { class: "dim small" }, `${counted(asked, "row")}, ${counted(different, "different identifier")}.${aboveNote(heading)}${withoutNote(left, work)}`, totalNote(work, change)),
     el("div", { class: "reading-fields" },
       columns > 1 ? field("Identifiers are in", "column", String(column), Array.from({ length: columns }, (_, at) => [String(at), name(at)]),
         (value) => change({ column: Number(value), idType: kinds[Number(value)]?.idType ?? "" })) : null,
@@ -38,9 +38,13 @@ export function readingFields(place, work, isAsking, change, { asked, different,
   if (focused) place.querySelector(`[data-field="${focused}"]`)?.focus({ preventScroll: true });
 }
 
-/** A sentence about the rows without an identifier. */
-function withoutNote(left) {
-  const without = [...left.values()].filter((reason) => reason.startsWith("no identifier")).length;
+/** A sentence about the rows above the heading, such as a title. */
+const aboveNote = (heading) => (heading > 0 ? ` ${counted(heading, "row")} above the heading ${heading > 1 ? "are" : "is"} left out.` : "");
+
+/** A sentence about the rows without an identifier. Those of a footer that is left out count with it. */
+function withoutNote(left, { footer, isTotalRead }) {
+  const end = footer < 0 || isTotalRead ? Infinity : footer;
+  const without = [...left].filter(([place, reason]) => place < end && reason.startsWith("no identifier")).length;
   return without ? ` ${counted(without, "row")} without an identifier ${without > 1 ? "are" : "is"} left out.` : "";
 }
 

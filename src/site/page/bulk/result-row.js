@@ -21,7 +21,7 @@ const BY = { only: "the only row" };
  * The cells of line `at` of a row. `acts` has `choose(row, match)`, `correct(row, text)` and
  * `undo(row)`.
  */
-export function renderRow(row, at, { isMany, hasNames }, acts) {
+export function renderRow(row, at, { isMany, hasNames, most }, acts) {
   const { entry, number, text } = row;
   const status = statusOf(entry);
   const isFirst = at === 0;
@@ -29,17 +29,17 @@ export function renderRow(row, at, { isMany, hasNames }, acts) {
     isFirst ? count(number) : "",
     isFirst ? el("span", { class: "mono", title: text }, text) : "",
     ...(hasNames ? [isFirst ? ownName(row) : ""] : []),
-    isFirst ? el("span", { class: "dim" }, idTypesOf(entry).map(kindName).join(" or ")) : "",
+    isFirst ? readAs(entry) : "",
     isFirst && status ? el("span", { class: "outcome", data: { status } }, STATUSES[status]) : "",
   ];
   if (status === "resolved") {
     const [match] = matchesOf(entry);
-    const by = byOf(entry);
-    const how = entry.correction && !entry.chosen ? "corrected by you" : [now(entry, match), BY[by] ?? by].filter(Boolean).join(", ");
+    const by = byOf(entry), today = now(entry, match);
+    const how = entry.correction && !entry.chosen ? "corrected by you" : [today, BY[by] ?? by].filter(Boolean).join(", ");
     const undo = entry.chosen || entry.correction
       ? el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: undo`, on: { click: () => acts.undo(row) } }, "undo") : null;
-    return [...head, security(match), copyable(match.figi, "FIGI"),
-      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : how }, how, undo ? " · " : null, undo)];
+    return [...head, security(match, { today, most: isElsewhere(row, most) ? most : "" }), copyable(match.figi, "FIGI"),
+      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : how }, el("span", { class: "how-words" }, how), undo)];
   }
   if (isOfPast(entry)) return [...head, { columns: 2, content: el("span", { class: "was", title: reasonOf(entry) }, el("span", { class: "was-whole" }, reasonOf(entry)), el("span", { class: "was-short" }, shortReason(entry))) }, pastLink(entry)];
   if (status === "ambiguous" && isMany) {
@@ -86,6 +86,30 @@ function now(entry, match) {
   return briefly(today) === briefly(match) ? "" : `now ${briefly(today)}`;
 }
 
+/** The fewest tickers, and the part of all of them, that make an exchange that of a list. */
+const TICKERS_MIN = 5, PART_MIN = 2 / 3;
+
+/** The row that a ticker without an exchange was found as; null for any other identifier. */
+function ofTicker({ text, entry }) {
+  const [idType, another] = idTypesOf(entry);
+  return statusOf(entry) === "resolved" && !entry.chosen && idType === "TICKER" && !another && !/[\s:]/.test(text) ? matchesOf(entry)[0] : null;
+}
+
+/** The exchange of most tickers of a list, such as `JP`; "" if there is none. */
+export function exchangeOfMost(rows) {
+  const times = new Map();
+  const found = rows.map(ofTicker).filter(Boolean);
+  for (const { exchCode } of found) if (exchCode) times.set(exchCode, (times.get(exchCode) ?? 0) + 1);
+  const [most, ofMost] = [...times].reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
+  return ofMost >= TICKERS_MIN && ofMost >= PART_MIN * found.length ? most : "";
+}
+
+/** Whether a ticker was found on another exchange than most of them, or on none: it may be another security. */
+export function isElsewhere(row, most) {
+  const match = most ? ofTicker(row) : null;
+  return Boolean(match) && match.exchCode !== most;
+}
+
 const compared = new WeakMap(); // row → {match, isOther}: a long list is drawn many times
 
 /** Whether the found security has another name than the row. */
@@ -96,14 +120,22 @@ export function hasOtherName(row) {
   return compared.get(row).isOther;
 }
 
+function readAs(entry) {
+  const kinds = idTypesOf(entry).map(kindName).join(" or ");
+  return el("span", { class: "dim", title: kinds }, kinds);
+}
+
 function ownName(row) {
   return el("span", { class: "own" }, el("span", { class: "own-name dim", title: row.name }, row.name),
     hasOtherName(row) ? el("span", { class: "differs", title: "The name in the list and the name of the result have no word in common" }, "name differs") : null);
 }
 
-function security(match) {
+/** A row: `today` is its name today for a narrow screen, and `most` the exchange of most tickers if this one is not of it. */
+function security(match, { today = "", most = "" } = {}) {
   return el("span", { class: "security" },
     el("a", { href: href.instrument(match.figi) }, match.ticker ?? match.figi), match.exchCode ? el("span", { class: "dim" }, match.exchCode) : null,
+    most ? el("span", { class: "differs", title: `Most tickers of the list were found on ${most}` }, match.exchCode ? `not ${most}` : "no exchange") : null,
+    today ? el("span", { class: "now-short dim" }, today) : null,
     levelMark(match), el("span", { class: "security-name", title: match.name ?? "" }, match.name ?? ""));
 }
 

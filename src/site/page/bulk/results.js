@@ -13,7 +13,7 @@ import { jobOf, matchesOf, nextJob, OF_PAST, STATUSES, statusOf } from "./list.j
 import { kindName } from "../shared/kinds.js";
 import { canBeName, NAMES_MAX, securitiesFor } from "./names.js";
 import { countdown } from "../shared/notice.js";
-import { columnsOf, hasOtherName, renderRow } from "./result-row.js";
+import { columnsOf, exchangeOfMost, hasOtherName, isElsewhere, renderRow } from "./result-row.js";
 import { virtual, VIRTUAL_ROWS_MAX } from "./virtual.js";
 
 const TABS = { all: "All rows", ...STATUSES };
@@ -26,7 +26,7 @@ const REDRAW_MS = 250;
 export function outcome({ rows, entries }, question) {
   const options = { prefer: question.prefer, fields: FIELDS, unlisted: question.unlisted, isMany: question.isMany, asOf: question.asOf };
   const generations = new Set();
-  let isStale = false, names = "", namesAtOnce = NAMES_MAX, lists = {}, tab = "all", isOtherFirst = false, view = null, clock = null, redraw = null, table = null;
+  let isStale = false, names = "", namesAtOnce = NAMES_MAX, lists = {}, tab = "all", isOtherFirst = false, most = "", view = null, clock = null, redraw = null, table = null;
 
   const queue = entries.map((entry) => ({ entry, job: entry.job }));
   const take = (entry, answer, generation, job) => {
@@ -201,6 +201,7 @@ export function outcome({ rows, entries }, question) {
         if (status) lists[status].push([row, at]);
       }
     }
+    most = exchangeOfMost(rows);
     drawOthers();
     const sums = tally();
     Object.entries(TABS).forEach(([kind, name], place) => {
@@ -218,7 +219,7 @@ export function outcome({ rows, entries }, question) {
     } else {
       if (table?.kind !== tab) {
         const kind = tab;
-        table = { kind, ...virtual({ label: TABS[kind], kind: question.hasNames ? "v-results has-names" : "v-results", columns: columnsOf(question), render: (place) => renderRow(...lists[kind][place], question, acts) }) };
+        table = { kind, ...virtual({ label: TABS[kind], kind: question.hasNames ? "v-results has-names" : "v-results", columns: columnsOf(question), render: (place) => renderRow(...lists[kind][place], { ...question, most }, acts) }) };
         fill(view.panel, table.element);
       }
       table.update(list.length);
@@ -226,9 +227,11 @@ export function outcome({ rows, entries }, question) {
     drawNote();
   }
 
-  /** The number of resolved rows with another name than the result, and a button that lists them first. */
+  /** The numbers of resolved rows that may be other securities, by their names or exchanges, and a button that lists them first. */
   function drawOthers() {
-    const others = new Set(question.hasNames ? rows.filter(hasOtherName) : []);
+    const named = question.hasNames ? rows.filter(hasOtherName) : [];
+    const elsewhere = rows.filter((row) => isElsewhere(row, most));
+    const others = new Set([...named, ...elsewhere]);
     if (isOtherFirst) for (const list of [lists.all, lists.resolved]) list.sort(([a], [b]) => others.has(b) - others.has(a));
     const button = el("button", {
       type: "button", class: "link", "aria-pressed": String(isOtherFirst), on: { click: () => {
@@ -240,8 +243,10 @@ export function outcome({ rows, entries }, question) {
         say(isOtherFirst ? "Listed first" : "In the order of the list");
       } },
     }, isOtherFirst ? "List all rows in their order" : "List them first");
-    fill(view.others, others.size ? [others.size === 1 ? "1 resolved row has a name that shares no word with the name of its result. "
-      : `${count(others.size)} resolved rows have names that share no word with the names of their results. `, button] : null);
+    fill(view.others, others.size ? [
+      !named.length ? "" : named.length === 1 ? "1 resolved row has a name that shares no word with the name of its result. "
+        : `${count(named.length)} resolved rows have names that share no word with the names of their results. `,
+      elsewhere.length ? `Most tickers were found on ${most}, but ${elsewhere.length === 1 ? "1 was" : `${count(elsewhere.length)} were`} found on another exchange or on none. ` : "", button] : null);
   }
 
   function drawNote(words = "") {
