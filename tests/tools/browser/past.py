@@ -99,7 +99,9 @@ def former_results(browser, options):
         expect(rows.nth(0).locator(".was > :visible")).to_have_text("was FB US until 2022-06-08" if narrow(tab) else reason)
         expect(rows.nth(0).get_by_role("link")).to_have_attribute("href", f"#/instrument/{META}")
         expect(rows.nth(0).get_by_role("link")).to_have_text("Now META US")
-        expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", f"#/instrument/{TWITTER}")
+        # What is gone leads to its successor, where the operator states one.
+        expect(rows.nth(1).get_by_role("link")).to_have_text("Its successor")
+        expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", f"#/instrument/{META}")
         # Two securities had it: none of them is chosen.
         expect(tab.locator("#tab-ambiguous .tally")).to_have_text("1")
         expect(rows.nth(5).locator(".was")).to_have_attribute("title", f"was of {TWINS[0]} (VIAC US) or {TWINS[1]} (VIAC US)")
@@ -109,7 +111,7 @@ def former_results(browser, options):
         assert lines[5]["formerFigi"] == "|".join(TWINS), lines[5]
         assert (first["match"], first["figi"], first["formerFigi"], first["todayFigi"]) == ("historical", "", META, META), first
         assert (first["validFrom"], first["validTo"], first["basis"]) == ("2022-05-18", "2022-06-08", "observed"), first
-        assert (gone["match"], gone["formerFigi"], gone["todayFigi"]) == ("gone", TWITTER, ""), gone
+        assert (gone["match"], gone["formerFigi"], gone["todayFigi"], gone["successorFigi"]) == ("gone", TWITTER, "", META), gone
         assert (found["match"], found["figi"], found["formerFigi"], found["asOf"]) == ("resolved", MICROSOFT, "", ""), found
         # The tabs that are hidden are not in the way of the arrow keys.
         tab.locator("#tab-ambiguous").click()
