@@ -38,11 +38,14 @@ use crate::search::{Hit, RowSource as _};
 /// The units of work of finding the owners of an identifier.
 const OWNERS_UNITS: u64 = 20;
 
-/// The units of work of reading the versions of a FIGI: a block of the log, and one of the extras.
-const VERSIONS_UNITS: u64 = 15_000;
+/// The units of work of reading the versions of a FIGI: a block of the log.
+const RECORD_UNITS: u64 = 5_000;
 
-/// The units of work of reading the columns of a row of today, which has no versions.
-const INSTRUMENT_UNITS: u64 = 5_000;
+/// The units of work of reading all columns of a row of today: a block of the extras.
+const INSTRUMENT_UNITS: u64 = 10_000;
+
+/// The units of work of copying a row.
+const ROW_UNITS: u64 = 100;
 
 /// The most rows as they were of all identifiers of a list together. Each is a whole row in memory.
 /// Identifiers beyond them are invalid, with [`Resolution::is_beyond_rows`].
@@ -171,7 +174,7 @@ impl Catalogue {
         resolution: &Resolution,
         meter: &Meter,
     ) -> Result<Vec<PastRow>> {
-        let mut timelines = Timelines::new(self, past);
+        let mut timelines = Timelines::new(self, past, OpenRows::Read);
         let lookups = question.lookups.iter();
         let taken = lookups.filter(|it| resolution.id_types.contains(&it.id_value.id_type()));
         let taken: Vec<&Lookup<'_>> = taken.collect();
@@ -204,7 +207,7 @@ impl Catalogue {
         bounds: ResolveBounds,
         meter: &Meter,
     ) -> Result<Option<Resolution>> {
-        let mut timelines = Timelines::new(self, past);
+        let mut timelines = Timelines::new(self, past, OpenRows::Read);
         let mut found = Vec::new();
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
@@ -230,7 +233,7 @@ impl Catalogue {
         let decision = decide(found, policy, isin, name.as_mut(), most, meter)?;
         let past_row = |row: AsOf<'_>, id_type: IdType| match row {
             AsOf::Was(row) => row.former(id_type, question, past),
-            AsOf::Is(_) => unreachable!("former rows are of the past"),
+            AsOf::Is { .. } => unreachable!("former rows are of the past"),
         };
         Ok(match decision {
             Decision::NotFound => None,
@@ -306,7 +309,7 @@ impl Catalogue {
         let lookups: Vec<Lookup<'_>> =
             question.lookups.iter().map(Lookup::without_filters).collect();
         let mut located = self.locate(&lookups, meter)?;
-        let mut timelines = Timelines::new(self, past);
+        let mut timelines = Timelines::new(self, past, OpenRows::for_filters(&question.lookups));
         let mut today: Vec<Vec<Hit>> = Vec::with_capacity(lookups.len());
         for (place, lookup) in question.lookups.iter().enumerate() {
             let mut hits = Vec::new();
@@ -415,18 +418,22 @@ impl Catalogue {
         let mut rows = Vec::new();
         let all = Filters::default();
         for hit in today.iter().filter(|_| is_covered) {
-            let row = self.row(*hit);
-            if timelines.by_figi.contains_key(&row.figi()) {
-                continue;
-            }
+            let open = match timelines.by_figi.get(&self.row(*hit).figi()) {
+                // The row is as on the first day of the past.
+                None => None,
+                Some(timeline) => match timeline.on(day, side, past) {
+                    Some(image) if timeline.is_unread(image) => timeline.versions.open.as_ref(),
+                    _ => continue,
+                },
+            };
             let part = self.part(*hit);
-            // The row is as on the first day of the past.
             if Conditions::new(part, lookup.filters().unwrap_or(&all)).pass(hit.doc) {
-                rows.push(AsOf::Is(Found { part, hit: *hit }));
+                rows.push(AsOf::Is { found: Found { part, hit: *hit }, open });
             }
         }
         for timeline in timelines.by_figi.values() {
             let image = timeline.on(day, side, past).filter(|_| is_covered);
+            let image = image.filter(|image| !timeline.is_unread(image));
             let observed = image.filter(|image| timeline.passes(image, lookup, past));
             let is_certain = is_covered && timeline.was_observed(day);
             let was = match timeline.stated_on(&lookup.id_value, day) {
@@ -442,6 +449,14 @@ impl Catalogue {
             rows.extend(was.map(AsOf::Was));
         }
         rows
+    }
+
+    /// A row of today with the columns that answers show, which are found without its extras.
+    fn shown(&self, hit: Hit) -> Instrument {
+        let mut shown = Instrument::new(self.row(hit).figi());
+        shown.complete(&self.row(hit));
+        // The past does not have these.
+        Instrument { metadata: None, unique_id: None, unique_id_fut_opt: None, ..shown }
     }
 
     /// The first day from which something can be said of the rows that ever had an identifier;
@@ -460,15 +475,17 @@ impl Catalogue {
                 add(self.covered_since(image));
             }
         }
-        // A row without a record was there on the first day. One with a record may be younger.
         let all = Filters::default();
-        let is_plain = |hit: &Hit| {
-            let filters = lookup.filters().unwrap_or(&all);
-            !timelines.by_figi.contains_key(&self.row(*hit).figi())
-                && Conditions::new(self.part(*hit), filters).pass(hit.doc)
-        };
-        if today.iter().any(is_plain) {
-            add(past.summary().days.first());
+        let filters = lookup.filters().unwrap_or(&all);
+        let hits = today.iter();
+        for hit in hits.filter(|hit| Conditions::new(self.part(**hit), filters).pass(hit.doc)) {
+            match timelines.by_figi.get(&self.row(*hit).figi()) {
+                // A row without a record was there on the first day.
+                None => add(past.summary().days.first()),
+                // One with a record may be younger.
+                Some(timeline) if timeline.is_as_today => add(self.covered_since(&self.shown(*hit))),
+                Some(_) => {}
+            }
         }
         since
     }
@@ -538,10 +555,31 @@ enum Neighbour {
 /// day. An open version has no last day.
 type VersionDays<'a> = (Date, Option<Date>, &'a [(PastColumn, Date)]);
 
+/// Whether the rows of open versions are read. They are those of today, apart from values that a row
+/// lacks now, and to read a whole one takes far longer than to look at it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OpenRows {
+    Read,
+    /// Those that are wholly as today are not read.
+    Unread,
+}
+
+impl OpenRows {
+    /// A filter by a number compares those of today, which only a whole row has.
+    fn for_filters(lookups: &[Lookup<'_>]) -> Self {
+        let mut filters = lookups.iter().filter_map(Lookup::filters);
+        match filters.any(|filters| filters.numbers.iter().any(Option::is_some)) {
+            true => Self::Read,
+            false => Self::Unread,
+        }
+    }
+}
+
 /// The FIGIs of a question that have a record in the log.
 struct Timelines<'a> {
     catalogue: &'a Catalogue,
     past: &'a Past,
+    open_rows: OpenRows,
     by_figi: BTreeMap<Figi, Timeline<'a>>,
     owners: Vec<(IdValue<'static>, Vec<Figi>)>,
 }
@@ -552,13 +590,15 @@ struct Timeline<'a> {
     versions: Versions,
     today: Option<Hit>,
     row: Option<Instrument>,
+    /// Whether the row of the open version is that of today, and was not read.
+    is_as_today: bool,
     /// The little that is known of a FIGI that never had a row.
     bare: Instrument,
 }
 
 impl<'a> Timelines<'a> {
-    fn new(catalogue: &'a Catalogue, past: &'a Past) -> Self {
-        Self { catalogue, past, by_figi: BTreeMap::new(), owners: Vec::new() }
+    fn new(catalogue: &'a Catalogue, past: &'a Past, open_rows: OpenRows) -> Self {
+        Self { catalogue, past, open_rows, by_figi: BTreeMap::new(), owners: Vec::new() }
     }
 
     /// Reads the versions of a FIGI, if it has a record.
@@ -570,15 +610,23 @@ impl<'a> Timelines<'a> {
         if self.by_figi.len() > OWNERS_MAX {
             return Ok(());
         }
-        meter.charge(VERSIONS_UNITS)?;
-        let today = self.catalogue.find(figi);
-        let row = today.map(|hit| self.catalogue.instrument(hit)).transpose()?;
-        if let Some(record) = self.past.log.get(figi)? {
-            let versions = record.versions(row.as_ref());
-            let bare = bare(&versions);
-            let timeline = Timeline { catalogue: self.catalogue, versions, today, row, bare };
-            self.by_figi.insert(figi, timeline);
-        }
+        meter.charge(RECORD_UNITS)?;
+        let Some(record) = self.past.log.get(figi)? else { return Ok(()) };
+        let catalogue = self.catalogue;
+        let today = catalogue.find(figi);
+        let is_as_today =
+            self.open_rows == OpenRows::Unread && today.is_some() && record.is_open_as_row();
+        let row = match today.filter(|_| !is_as_today) {
+            Some(hit) => {
+                meter.charge(INSTRUMENT_UNITS)?;
+                Some(catalogue.instrument(hit)?)
+            }
+            None => None,
+        };
+        let versions = record.versions(row.as_ref());
+        let bare = bare(&versions);
+        let timeline = Timeline { catalogue, versions, today, row, is_as_today, bare };
+        self.by_figi.insert(figi, timeline);
         Ok(())
     }
 
@@ -714,10 +762,17 @@ impl<'a> Timeline<'a> {
             .then(|| Was { stated: Some(retired), ..self.at(image, past) })
     }
 
-    /// All rows that the FIGI had.
+    /// All rows that the FIGI had, but for one that was not read.
     fn images(&self) -> impl Iterator<Item = &Instrument> {
         let open = self.versions.open.iter().map(|open| &open.image);
+        let open = open.filter(|_| !self.is_as_today);
         self.closed().map(|version| &version.image).chain(open)
+    }
+
+    /// Whether this is the row of the open version, which was not read since it is that of today.
+    fn is_unread(&self, image: &Instrument) -> bool {
+        let mut open = self.versions.open.iter();
+        self.is_as_today && open.any(|open| std::ptr::eq(&open.image, image))
     }
 
     /// Whether a row had the identifier of a lookup, and passes its filters.
@@ -778,8 +833,9 @@ fn basis_of(learned: &[(PastColumn, Date)], id_type: IdType, day: Date) -> Basis
 /// A row as it was on a day.
 #[derive(Clone, Copy)]
 enum AsOf<'a> {
-    /// A row that is as on the first day of the past.
-    Is(Found<'a>),
+    /// A row that is as today: of a FIGI without a record in the log since the first day of the
+    /// past, else since its open version began.
+    Is { found: Found<'a>, open: Option<&'a OpenVersion> },
     /// A row of a FIGI that has a record in the log.
     Was(Was<'a>),
 }
@@ -873,7 +929,7 @@ fn bare(versions: &Versions) -> Instrument {
 impl AsOf<'_> {
     fn figi(self) -> Figi {
         match self {
-            Self::Is(found) => found.part.rows.figi(found.hit.doc),
+            Self::Is { found, .. } => found.part.rows.figi(found.hit.doc),
             Self::Was(was) => was.image.figi,
         }
     }
@@ -887,12 +943,16 @@ impl AsOf<'_> {
         meter: &Meter,
     ) -> Result<PastRow> {
         Ok(match self {
-            Self::Is(found) => {
-                meter.charge(INSTRUMENT_UNITS)?;
-                let row = catalogue.instrument(found.hit)?;
-                let basis = if past.keeps(&row) { Basis::Observed } else { Basis::Assumed };
-                let valid_from = past.summary().days.first().unwrap_or(day);
-                let row = crate::generation::past::column::image_of(&row);
+            Self::Is { found, open } => {
+                meter.charge(ROW_UNITS)?;
+                let row = catalogue.shown(found.hit);
+                let (valid_from, basis) = match open {
+                    Some(open) => (open.first, basis_of(&open.learned, id_type, day)),
+                    None => {
+                        let basis = if past.keeps(&row) { Basis::Observed } else { Basis::Assumed };
+                        (past.summary().days.first().unwrap_or(day), basis)
+                    }
+                };
                 let (valid_from, today) = (Some(valid_from), Some(found.hit));
                 PastRow { row, valid_from, valid_to: None, basis, today, successor: None }
             }
@@ -904,21 +964,21 @@ impl AsOf<'_> {
 impl Candidate for AsOf<'_> {
     fn hit(self) -> Hit {
         match self {
-            Self::Is(found) => found.hit,
+            Self::Is { found, .. } => found.hit,
             Self::Was(_) => unreachable!("a row of the past has no hit"),
         }
     }
 
     fn is_composite(self) -> bool {
         match self {
-            Self::Is(found) => found.is_composite(),
+            Self::Is { found, .. } => found.is_composite(),
             Self::Was(was) => was.image.composite_figi == Some(was.image.figi),
         }
     }
 
     fn has(self, known: Known) -> bool {
         match self {
-            Self::Is(found) => found.has(known),
+            Self::Is { found, .. } => found.has(known),
             Self::Was(was) => {
                 was.image.property(known.property()) == Some(was.vocabulary.text(known))
             }
@@ -927,7 +987,7 @@ impl Candidate for AsOf<'_> {
 
     fn is_home(self) -> bool {
         match self {
-            Self::Is(found) => found.is_home(),
+            Self::Is { found, .. } => found.is_home(),
             Self::Was(was) => {
                 let isin = was.image.identifiers_of(IdType::Isin).next();
                 let country = isin.and_then(|isin| home(isin.as_str()));
@@ -942,14 +1002,14 @@ impl Candidate for AsOf<'_> {
 
     fn exch_code(self) -> Option<String> {
         match self {
-            Self::Is(found) => found.exch_code(),
+            Self::Is { found, .. } => found.exch_code(),
             Self::Was(was) => was.image.property(Property::ExchCode).map(str::to_owned),
         }
     }
 
     fn security(self) -> Figi {
         match self {
-            Self::Is(found) => found.security(),
+            Self::Is { found, .. } => found.security(),
             Self::Was(Was { image, .. }) => {
                 image.share_class_figi.or(image.composite_figi).unwrap_or(image.figi)
             }
@@ -958,7 +1018,7 @@ impl Candidate for AsOf<'_> {
 
     fn name(self) -> Option<String> {
         match self {
-            Self::Is(found) => found.name(),
+            Self::Is { found, .. } => found.name(),
             Self::Was(was) => was.image.name.clone(),
         }
     }
@@ -966,7 +1026,7 @@ impl Candidate for AsOf<'_> {
     /// Rows of the past come in today's order of their FIGIs, and those that are gone come last.
     fn place(self) -> (u64, Figi) {
         match self {
-            Self::Is(found) => found.place(),
+            Self::Is { found, .. } => found.place(),
             Self::Was(was) => {
                 let today =
                     was.timeline.today.map(|hit| was.timeline.catalogue.found(&[hit])[0].place());

@@ -35,7 +35,7 @@ impl Basis {
 /// A row as it was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastRow {
-    /// The row: only the columns that a past has.
+    /// The row: the columns that answers show, of those that a past has.
     pub row: Instrument,
     /// The first day on which it was observed so, or is stated to have been; `None` when it is
     /// stated without one.

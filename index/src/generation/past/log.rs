@@ -270,6 +270,13 @@ impl LogRecord {
         versions
     }
 
+    /// Whether the row of the open version is that of today, and nothing is stated of the FIGI.
+    pub(crate) fn is_open_as_row(&self) -> bool {
+        let open = self.0.open.as_ref();
+        let is_held = |image: &Instrument| PastColumn::all().any(|it| it.value(image).is_some());
+        self.0.stated.is_empty() && open.is_some_and(|open| !is_held(&open.image))
+    }
+
     /// Whether a row is still observed.
     pub(crate) fn is_open(&self) -> bool {
         self.0.open.is_some()
