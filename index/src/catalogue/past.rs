@@ -14,7 +14,8 @@ use super::Catalogue;
 use super::resolve::Found;
 use crate::error::Result;
 use crate::generation::past::column::PastColumn;
-use crate::generation::past::log::pair_of;
+use crate::generation::past::log::{UnpackedBlocks, pair_of};
+use crate::generation::past::lookup::Settled;
 use crate::generation::past::stated::Retired;
 use crate::generation::past::{OpenVersion, Past, Version, VersionEnd, Versions};
 use crate::instrument::Instrument;
@@ -174,12 +175,13 @@ impl Catalogue {
         resolution: &Resolution,
         meter: &Meter,
     ) -> Result<Vec<PastRow>> {
-        let mut timelines = Timelines::new(self, past, OpenRows::Read);
+        let mut timelines = Timelines::new(self, past, Wanted::ALL);
+        let mut unpacked = UnpackedBlocks::default();
         let lookups = question.lookups.iter();
         let taken = lookups.filter(|it| resolution.id_types.contains(&it.id_value.id_type()));
         let taken: Vec<&Lookup<'_>> = taken.collect();
         for lookup in &taken {
-            timelines.read_owners(lookup, meter)?;
+            timelines.read_owners(lookup, &mut unpacked, meter)?;
         }
         let today: Vec<Figi> = resolution.hits.iter().map(|hit| self.row(*hit).figi()).collect();
         let mut rows: BTreeMap<Figi, PastRow> = BTreeMap::new();
@@ -207,11 +209,12 @@ impl Catalogue {
         bounds: ResolveBounds,
         meter: &Meter,
     ) -> Result<Option<Resolution>> {
-        let mut timelines = Timelines::new(self, past, OpenRows::Read);
+        let mut timelines = Timelines::new(self, past, Wanted::ALL);
+        let mut unpacked = UnpackedBlocks::default();
         let mut found = Vec::new();
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
-                timelines.read_owners(lookup, meter)?;
+                timelines.read_owners(lookup, &mut unpacked, meter)?;
             }
         }
         let timelines = &timelines;
@@ -278,27 +281,25 @@ impl Catalogue {
             candidates_max: bounds.candidates_max.min(PAST_CANDIDATES_MAX),
             ..bounds
         };
-        let (mut left, mut past_left) = (bounds.rows_max, PAST_ROWS_MAX);
+        let mut past_left = PAST_ROWS_MAX;
+        let left = bounds.rows_max;
+        let unpacked = UnpackedBlocks::default();
+        let mut asked = AskedAsOf { past, policy, bounds, left, unpacked, meter };
         let mut resolutions = Vec::with_capacity(questions.len());
         for (question, day) in questions {
-            let question = question.borrow();
-            let resolution = self.as_of(past, question, *day, policy, bounds, &mut left, meter)?;
+            let resolution = self.as_of(&mut asked, question.borrow(), *day)?;
             resolutions.push(within(resolution, &mut past_left));
         }
         Ok(resolutions)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the question, its day and its bounds")]
     fn as_of(
         &self,
-        past: &Past,
+        asked: &mut AskedAsOf<'_>,
         question: &Question<'_>,
         day: Date,
-        policy: &Policy,
-        bounds: ResolveBounds,
-        left: &mut usize,
-        meter: &Meter,
     ) -> Result<Resolution> {
+        let AskedAsOf { past, policy, bounds, ref mut left, ref mut unpacked, meter } = *asked;
         let new = |status, id_types| Resolution::new(status, id_types, Vec::new());
         let Some(coverage) = self.coverage() else { unreachable!("a past covers days") };
         if let Some(fault) = question.fault.as_ref().filter(|_| question.is_invalid_unfound())
@@ -309,7 +310,8 @@ impl Catalogue {
         let lookups: Vec<Lookup<'_>> =
             question.lookups.iter().map(Lookup::without_filters).collect();
         let mut located = self.locate(&lookups, meter)?;
-        let mut timelines = Timelines::new(self, past, OpenRows::for_filters(&question.lookups));
+        let wanted = Wanted::on(day, &question.lookups);
+        let mut timelines = Timelines::new(self, past, wanted);
         let mut today: Vec<Vec<Hit>> = Vec::with_capacity(lookups.len());
         for (place, lookup) in question.lookups.iter().enumerate() {
             let mut hits = Vec::new();
@@ -321,13 +323,13 @@ impl Catalogue {
             }
             *left -= hits.len();
             for hit in &hits {
-                timelines.read(self.row(*hit).figi(), meter)?;
+                timelines.read(self.row(*hit).figi(), unpacked, meter)?;
             }
-            timelines.read_owners(lookup, meter)?;
+            timelines.read_owners(lookup, unpacked, meter)?;
             today.push(hits);
         }
         let timelines = &timelines;
-        if timelines.by_figi.len() > OWNERS_MAX {
+        if timelines.len() > OWNERS_MAX {
             let status =
                 Status::Invalid(format!("more than {OWNERS_MAX} FIGIs have or had it").into());
             return Ok(new(status, Vec::new()));
@@ -380,6 +382,17 @@ impl Catalogue {
         }
         Ok(match earlier {
             Decision::NotFound => {
+                // A row that is settled now may have had the identifier earlier.
+                let mut all = Timelines::new(self, past, Wanted { settled_on: None, ..wanted });
+                for (lookup, hits) in question.lookups.iter().zip(&today) {
+                    for hit in hits.iter().filter(|_| !timelines.settled.is_empty()) {
+                        all.read(self.row(*hit).figi(), unpacked, meter)?;
+                    }
+                    if !timelines.settled.is_empty() {
+                        all.read_owners(lookup, unpacked, meter)?;
+                    }
+                }
+                let timelines = if timelines.settled.is_empty() { timelines } else { &all };
                 let known = question.lookups.iter().zip(&today);
                 let since = known
                     .filter_map(|(lookup, hits)| self.known_since(past, timelines, lookup, hits))
@@ -418,17 +431,19 @@ impl Catalogue {
         let mut rows = Vec::new();
         let all = Filters::default();
         for hit in today.iter().filter(|_| is_covered) {
-            let open = match timelines.by_figi.get(&self.row(*hit).figi()) {
-                // The row is as on the first day of the past.
-                None => None,
-                Some(timeline) => match timeline.on(day, side, past) {
-                    Some(image) if timeline.is_unread(image) => timeline.versions.open.as_ref(),
+            let figi = self.row(*hit).figi();
+            let began = match (timelines.by_figi.get(&figi), timelines.settled.get(&figi)) {
+                (None, None) => Began::OnFirstDay,
+                (None, Some(since)) => Began::Settled(*since),
+                (Some(timeline), _) => match (timeline.on(day, side, past), &timeline.versions.open)
+                {
+                    (Some(image), Some(open)) if timeline.is_unread(image) => Began::Open(open),
                     _ => continue,
                 },
             };
             let part = self.part(*hit);
             if Conditions::new(part, lookup.filters().unwrap_or(&all)).pass(hit.doc) {
-                rows.push(AsOf::Is { found: Found { part, hit: *hit }, open });
+                rows.push(AsOf::Is { found: Found { part, hit: *hit }, began });
             }
         }
         for timeline in timelines.by_figi.values() {
@@ -555,32 +570,48 @@ enum Neighbour {
 /// day. An open version has no last day.
 type VersionDays<'a> = (Date, Option<Date>, &'a [(PastColumn, Date)]);
 
-/// Whether the rows of open versions are read. They are those of today, apart from values that a row
-/// lacks now, and to read a whole one takes far longer than to look at it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OpenRows {
-    Read,
-    /// Those that are wholly as today are not read.
-    Unread,
+/// The records that a question needs, and how much of them.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// Whether the rows of open versions are read although they are those of today. To read a whole
+    /// row takes far longer than to look at it.
+    has_open_rows: bool,
+    /// The records of FIGIs that are settled on this day are not read.
+    settled_on: Option<Date>,
 }
 
-impl OpenRows {
-    /// A filter by a number compares those of today, which only a whole row has.
-    fn for_filters(lookups: &[Lookup<'_>]) -> Self {
+impl Wanted {
+    /// All of all records.
+    const ALL: Self = Self { has_open_rows: true, settled_on: None };
+
+    /// What a question about a day needs. A filter by a number compares those of today, which only
+    /// a whole row has.
+    fn on(day: Date, lookups: &[Lookup<'_>]) -> Self {
         let mut filters = lookups.iter().filter_map(Lookup::filters);
-        match filters.any(|filters| filters.numbers.iter().any(Option::is_some)) {
-            true => Self::Read,
-            false => Self::Unread,
-        }
+        let has_open_rows = filters.any(|filters| filters.numbers.iter().any(Option::is_some));
+        Self { has_open_rows, settled_on: Some(day) }
     }
+}
+
+/// The identifiers that are asked as of days.
+struct AskedAsOf<'a> {
+    past: &'a Past,
+    policy: &'a Policy,
+    bounds: ResolveBounds,
+    /// The number of rows of today that the remaining ones may find.
+    left: usize,
+    unpacked: UnpackedBlocks,
+    meter: &'a Meter,
 }
 
 /// The FIGIs of a question that have a record in the log.
 struct Timelines<'a> {
     catalogue: &'a Catalogue,
     past: &'a Past,
-    open_rows: OpenRows,
+    wanted: Wanted,
     by_figi: BTreeMap<Figi, Timeline<'a>>,
+    /// The FIGIs whose records were not read, and the day since which each is settled.
+    settled: BTreeMap<Figi, Date>,
     owners: Vec<(IdValue<'static>, Vec<Figi>)>,
 }
 
@@ -597,25 +628,40 @@ struct Timeline<'a> {
 }
 
 impl<'a> Timelines<'a> {
-    fn new(catalogue: &'a Catalogue, past: &'a Past, open_rows: OpenRows) -> Self {
-        Self { catalogue, past, open_rows, by_figi: BTreeMap::new(), owners: Vec::new() }
+    fn new(catalogue: &'a Catalogue, past: &'a Past, wanted: Wanted) -> Self {
+        let (by_figi, settled, owners) = Default::default();
+        Self { catalogue, past, wanted, by_figi, settled, owners }
+    }
+
+    /// The number of FIGIs with a record.
+    fn len(&self) -> usize {
+        self.by_figi.len() + self.settled.len()
     }
 
     /// Reads the versions of a FIGI, if it has a record.
-    fn read(&mut self, figi: Figi, meter: &Meter) -> Result<()> {
-        if !self.past.lookup.has(figi) || self.by_figi.contains_key(&figi) {
+    fn read(
+        &mut self,
+        figi: Figi,
+        unpacked: &mut UnpackedBlocks,
+        meter: &Meter,
+    ) -> Result<()> {
+        let Some(Settled { since }) = self.past.lookup.record(figi) else { return Ok(()) };
+        // One more shows that there are too many.
+        if self.by_figi.contains_key(&figi) || self.len() > OWNERS_MAX {
             return Ok(());
         }
-        // One more shows that there are too many.
-        if self.by_figi.len() > OWNERS_MAX {
+        if let (Some(since), Some(day)) = (since, self.wanted.settled_on)
+            && since <= day
+        {
+            self.settled.insert(figi, since);
             return Ok(());
         }
         meter.charge(RECORD_UNITS)?;
-        let Some(record) = self.past.log.get(figi)? else { return Ok(()) };
+        let Some(record) = self.past.log.get_by(figi, unpacked)? else { return Ok(()) };
         let catalogue = self.catalogue;
         let today = catalogue.find(figi);
         let is_as_today =
-            self.open_rows == OpenRows::Unread && today.is_some() && record.is_open_as_row();
+            !self.wanted.has_open_rows && today.is_some() && record.is_open_as_row();
         let row = match today.filter(|_| !is_as_today) {
             Some(hit) => {
                 meter.charge(INSTRUMENT_UNITS)?;
@@ -631,7 +677,12 @@ impl<'a> Timelines<'a> {
     }
 
     /// Reads the versions of the FIGIs that had the identifier of a lookup.
-    fn read_owners(&mut self, lookup: &Lookup<'_>, meter: &Meter) -> Result<()> {
+    fn read_owners(
+        &mut self,
+        lookup: &Lookup<'_>,
+        unpacked: &mut UnpackedBlocks,
+        meter: &Meter,
+    ) -> Result<()> {
         meter.charge(OWNERS_UNITS)?;
         let key = &lookup.id_value;
         let figis: Vec<Figi> = match key.id_type() {
@@ -639,7 +690,7 @@ impl<'a> Timelines<'a> {
             _ => self.past.lookup.owners(key).take(OWNERS_MAX + 1).collect(),
         };
         for figi in &figis {
-            self.read(*figi, meter)?;
+            self.read(*figi, unpacked, meter)?;
         }
         self.owners.push((key.clone().into_owned(), figis));
         Ok(())
@@ -833,11 +884,21 @@ fn basis_of(learned: &[(PastColumn, Date)], id_type: IdType, day: Date) -> Basis
 /// A row as it was on a day.
 #[derive(Clone, Copy)]
 enum AsOf<'a> {
-    /// A row that is as today: of a FIGI without a record in the log since the first day of the
-    /// past, else since its open version began.
-    Is { found: Found<'a>, open: Option<&'a OpenVersion> },
+    /// A row that is as today.
+    Is { found: Found<'a>, began: Began<'a> },
     /// A row of a FIGI that has a record in the log.
     Was(Was<'a>),
+}
+
+/// The beginning of a row that is as today.
+#[derive(Clone, Copy)]
+enum Began<'a> {
+    /// On the first day of the past: the FIGI has no record.
+    OnFirstDay,
+    /// On the day since which the FIGI is settled.
+    Settled(Date),
+    /// With the open version.
+    Open(&'a OpenVersion),
 }
 
 #[derive(Clone, Copy)]
@@ -943,12 +1004,13 @@ impl AsOf<'_> {
         meter: &Meter,
     ) -> Result<PastRow> {
         Ok(match self {
-            Self::Is { found, open } => {
+            Self::Is { found, began } => {
                 meter.charge(ROW_UNITS)?;
                 let row = catalogue.shown(found.hit);
-                let (valid_from, basis) = match open {
-                    Some(open) => (open.first, basis_of(&open.learned, id_type, day)),
-                    None => {
+                let (valid_from, basis) = match began {
+                    Began::Settled(since) => (since, Basis::Observed),
+                    Began::Open(open) => (open.first, basis_of(&open.learned, id_type, day)),
+                    Began::OnFirstDay => {
                         let basis = if past.keeps(&row) { Basis::Observed } else { Basis::Assumed };
                         (past.summary().days.first().unwrap_or(day), basis)
                     }

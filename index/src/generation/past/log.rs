@@ -5,7 +5,7 @@
 //! each known column, by the names in the summary, and the values as texts; so a later version of
 //! Figdex reads it whatever its index format is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -283,6 +283,25 @@ impl LogRecord {
     }
 }
 
+/// The blocks of a log that were unpacked last. FIGIs of one security are mostly neighbours.
+#[derive(Default)]
+pub(crate) struct UnpackedBlocks(VecDeque<(usize, Vec<u8>)>);
+
+impl UnpackedBlocks {
+    /// The most blocks that are kept: of 16 KiB each, unless a record is larger.
+    const MOST: usize = 16;
+
+    fn get(&mut self, number: usize, unpack: impl FnOnce() -> Result<Vec<u8>>) -> Result<&[u8]> {
+        let Self(kept) = self;
+        if let Some(place) = kept.iter().position(|(of, _)| *of == number) {
+            return Ok(&kept[place].1);
+        }
+        kept.truncate(Self::MOST - 1);
+        kept.push_front((number, unpack()?));
+        Ok(&kept[0].1)
+    }
+}
+
 impl PastLog {
     /// Opens a log, and checks all but its records.
     ///
@@ -316,11 +335,21 @@ impl PastLog {
 
     /// The record of a FIGI.
     pub(crate) fn get(&self, figi: Figi) -> Result<Option<LogRecord>> {
+        self.get_by(figi, &mut UnpackedBlocks::default())
+    }
+
+    /// The record of a FIGI. `unpacked` keeps some blocks of this log between calls.
+    pub(crate) fn get_by(
+        &self,
+        figi: Figi,
+        unpacked: &mut UnpackedBlocks,
+    ) -> Result<Option<LogRecord>> {
         if self.blocks.len() == 0 {
             return Ok(None);
         }
-        let block = self.blocks.unpacked(self.blocks.block_of(figi))?;
-        let mut rest = &block[..];
+        let number = self.blocks.block_of(figi);
+        let block = unpacked.get(number, || self.blocks.unpacked(number))?;
+        let mut rest = block;
         while !rest.is_empty() {
             let (found, record) = self.split(&mut rest)?;
             if found == figi {

@@ -6,9 +6,13 @@
 //! figis     the FIGIs with a record in the log, ascending, u64 each
 //! hashes    the hash of each key, ascending, u64 each
 //! owners    the FIGI of each key, u64 each
+//! settled   the day since which each FIGI is settled, in days since 1970, or `u32::MAX`, u32 each
 //! values    JSON: the values of properties that rows had, by the name of the property
 //! ```
 //! A key is an idType and a value. Two keys may have one hash: the reader compares the versions.
+//!
+//! A FIGI is settled since a day when the log says nothing of that day and later ones but that the
+//! row was as it is now. Questions about these days do not read its record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,20 +23,25 @@ use super::VersionEnd;
 use super::Versions;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
+use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
 use crate::instrument::vocabulary::Property;
-use crate::mapped::{Mapped, u64_at};
+use crate::mapped::{Mapped, u32_at, u64_at};
 use crate::part::file_writer::write_file;
 
 const MAGIC: [u8; 8] = *b"FGDXPST\x01";
 const HEADER_BYTES: usize = 8 + 2 * 8;
+
+/// The day of a FIGI whose record must be read for all days.
+const UNSETTLED: u32 = u32::MAX;
 
 /// A lookup file that is being made.
 #[derive(Default)]
 pub(crate) struct LookupWriter {
     figis: Vec<u64>,
     keys: Vec<(u64, u64)>,
+    settled: Vec<u32>,
     values: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
@@ -41,6 +50,8 @@ impl LookupWriter {
     pub(crate) fn add(&mut self, versions: &Versions, row: Option<&Instrument>) {
         let figi = versions.figi.to_u64();
         self.figis.push(figi);
+        let settled = versions.settled_since(row).and_then(|day| u32::try_from(day.to_days()).ok());
+        self.settled.push(settled.unwrap_or(UNSETTLED));
         let today: BTreeSet<IdValue<'_>> = row.into_iter().flat_map(Instrument::keys).collect();
         let mut former = BTreeSet::new();
         // A value that only the open version still has is not found by today's row either.
@@ -65,7 +76,7 @@ impl LookupWriter {
     fn bytes(mut self) -> Vec<u8> {
         self.keys.sort_unstable();
         let mut bytes =
-            Vec::with_capacity(HEADER_BYTES + 8 * self.figis.len() + 16 * self.keys.len());
+            Vec::with_capacity(HEADER_BYTES + 12 * self.figis.len() + 16 * self.keys.len());
         bytes.extend_from_slice(&MAGIC);
         for count in [self.figis.len(), self.keys.len()] {
             bytes.extend_from_slice(&(count as u64).to_le_bytes());
@@ -75,6 +86,7 @@ impl LookupWriter {
         for number in self.figis.iter().copied().chain(hashes).chain(owners) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
+        self.settled.iter().for_each(|day| bytes.extend_from_slice(&day.to_le_bytes()));
         let values = serde_json::to_vec(&self.values).expect("its keys and values are texts");
         bytes.extend_from_slice(&values);
         bytes
@@ -86,6 +98,12 @@ fn hash_of(key: &IdValue<'_>) -> u64 {
     bytes.push(key.id_type() as u8);
     bytes.extend_from_slice(key.as_str().as_bytes());
     xxh3_64(&bytes)
+}
+
+/// The day since which the row of a FIGI with a record is as it is now, and was observed so.
+pub(crate) struct Settled {
+    /// `None` when the record must be read for all days.
+    pub(crate) since: Option<Date>,
 }
 
 /// A lookup file, open for reading.
@@ -106,7 +124,7 @@ impl PastLookup {
         let [figis, keys] = [8, 16].map(|at| usize::try_from(u64_at(&map, at)).ok());
         let places = || {
             let (figis, keys) = (figis?, keys?);
-            let bytes = figis.checked_mul(8)?.checked_add(keys.checked_mul(16)?)?;
+            let bytes = figis.checked_mul(12)?.checked_add(keys.checked_mul(16)?)?;
             let end = bytes.checked_add(HEADER_BYTES).filter(|end| *end <= map.len())?;
             Some((figis, keys, end))
         };
@@ -132,9 +150,24 @@ impl PastLookup {
 
     /// Whether a FIGI has a record in the log.
     pub(crate) fn has(&self, figi: Figi) -> bool {
+        self.place(figi).is_some()
+    }
+
+    /// Whether a FIGI has a record in the log, and since when it is settled.
+    pub(crate) fn record(&self, figi: Figi) -> Option<Settled> {
+        let place = self.place(figi)?;
+        let settled = HEADER_BYTES + 8 * self.figis + 16 * self.keys + 4 * place;
+        let since = match u32_at(&self.map, settled) {
+            UNSETTLED => None,
+            days => Date::from_days(days.into()),
+        };
+        Some(Settled { since })
+    }
+
+    fn place(&self, figi: Figi) -> Option<usize> {
         let at = |place: usize| self.number(0, place);
         let place = first(self.figis, |place| at(place) >= figi.to_u64());
-        place < self.figis && at(place) == figi.to_u64()
+        (place < self.figis && at(place) == figi.to_u64()).then_some(place)
     }
 
     /// The FIGIs that perhaps had an identifier which they no longer have, in ascending order.

@@ -106,17 +106,23 @@ impl Versions {
         Self { open: Some(open), ..Self::none(row.figi) }
     }
 
+    /// The day since which nothing but the row of today says how the row was, and that it was
+    /// observed so; `None` when there is no such day.
+    pub(crate) fn settled_since(&self, row: Option<&Instrument>) -> Option<Date> {
+        let (open, row) = (self.open.as_ref()?, row?);
+        let is_settled = self.stated.is_empty()
+            && open.learned.is_empty()
+            && column::held(&open.image, row).next().is_none();
+        is_settled.then_some(open.first)
+    }
+
     /// Whether there is nothing that a row without a record does not say.
     pub(crate) fn is_plain(&self, row: Option<&Instrument>, first: Date) -> bool {
         self.closed.is_empty()
             && self.stated.is_empty()
             && match (&self.open, row) {
                 (None, None) => true,
-                (Some(open), Some(row)) => {
-                    open.first == first
-                        && open.learned.is_empty()
-                        && column::held(&open.image, row).next().is_none()
-                }
+                (Some(_), Some(_)) => self.settled_since(row) == Some(first),
                 _ => false,
             }
     }
