@@ -160,7 +160,7 @@ pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;
 pub use crate::resolve::footer::{has_footer_word, is_footer_word};
-pub use crate::resolve::past::{Basis, Coverage, PastRow};
+pub use crate::resolve::past::{Basis, Coverage, PastRow, WasRow};
 pub use crate::resolve::policy::{
     Policy, PolicyError, STEP_VALUES_MAX, STEPS_BYTES_MAX, STEPS_MAX,
 };

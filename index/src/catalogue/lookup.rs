@@ -17,14 +17,47 @@ use crate::search::{Hit, TooManyHits};
 /// The rows that carry the identifiers of some lookups. [`Located::find`] applies the filters of
 /// each lookup to its rows.
 pub struct Located<'a> {
-    catalogue: &'a Catalogue,
     lookups: &'a [Lookup<'a>],
     /// The rows that carry each identifier: for each part in turn, in the order of the lookups.
     postings: Vec<Postings<'a>>,
     meter: &'a Meter,
-    /// For each part, the filters of the last lookup and the conditions that were made from them.
-    /// The next lookup usually has the same filters, and reuses the conditions.
-    conditions: Vec<(Option<&'a Filters>, Conditions<'a>)>,
+    /// For each part, the conditions of the last lookup.
+    conditions: Vec<LastConditions<'a>>,
+}
+
+/// The filters of the last lookup in a part, and the conditions that were made from them. The next
+/// lookup usually has the same filters, and reuses the conditions.
+pub(crate) struct LastConditions<'a> {
+    part: &'a Part,
+    of: Option<&'a Filters>,
+    conditions: Conditions<'a>,
+}
+
+impl<'a> LastConditions<'a> {
+    /// The conditions of a lookup without filters.
+    pub(crate) fn new(part: &'a Part) -> Self {
+        Self { part, of: None, conditions: Conditions::new(part, &Filters::default()) }
+    }
+
+    /// The conditions of filters.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more work than the meter allows.
+    pub(crate) fn of(
+        &mut self,
+        filters: Option<&'a Filters>,
+        meter: &Meter,
+    ) -> Result<&Conditions<'a>, TakesMore> {
+        if self.of != filters {
+            meter.charge(filters.map_or(1, Filters::units))?;
+            self.conditions = match filters {
+                Some(filters) => Conditions::new(self.part, filters),
+                None => Conditions::new(self.part, &Filters::default()),
+            };
+            self.of = filters;
+        }
+        Ok(&self.conditions)
+    }
 }
 
 impl Catalogue {
@@ -45,9 +78,13 @@ impl Catalogue {
             meter.charge(part_units)?;
             locate(part, lookups, &mut postings);
         }
-        let unfiltered = Filters::default();
-        let conditions = parts.iter().map(|part| (None, Conditions::new(part, &unfiltered)));
-        Ok(Located { catalogue: self, lookups, postings, meter, conditions: conditions.collect() })
+        let conditions = self.last_conditions();
+        Ok(Located { lookups, postings, meter, conditions })
+    }
+
+    /// The conditions of lookups without filters, for each part.
+    pub(crate) fn last_conditions(&self) -> Vec<LastConditions<'_>> {
+        self.generation.parts.iter().map(LastConditions::new).collect()
     }
 
     /// The rows that carry an identifier and pass the filters, in FIGI order.
@@ -87,19 +124,11 @@ impl<'a> Located<'a> {
         let start = hits.len();
         let postings = self.postings.iter().skip(place).step_by(self.lookups.len());
         let filters = self.lookups[place].filters();
-        let parts = self.catalogue.generation.parts.iter().zip(&mut self.conditions);
-        for (number, ((part, (of, conditions)), docs)) in (0..).zip(parts.zip(postings)) {
+        for (number, (last, docs)) in (0..).zip(self.conditions.iter_mut().zip(postings)) {
             if docs.len() == 0 {
                 continue;
             }
-            if *of != filters {
-                self.meter.charge(filters.map_or(1, Filters::units))?;
-                *conditions = match filters {
-                    Some(filters) => Conditions::new(part, filters),
-                    None => Conditions::new(part, &Filters::default()),
-                };
-                *of = filters;
-            }
+            let conditions = last.of(filters, self.meter)?;
             let row_units = conditions.row_units();
             self.meter.require(row_units * docs.len() as u64)?;
             for doc in self.meter.each(docs.clone(), row_units) {

@@ -11,7 +11,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Catalogue;
-use super::resolve::Found;
+use super::lookup::{LastConditions, Located};
+use super::resolve::{Found, QUESTIONS_AT_ONCE};
 use crate::error::Result;
 use crate::generation::past::column::PastColumn;
 use crate::generation::past::log::{UnpackedBlocks, pair_of};
@@ -25,15 +26,14 @@ use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::markets::home;
 use crate::instrument::vocabulary::{Known, Property, Vocabularies, Vocabulary};
-use crate::meter::Meter;
+use crate::meter::{Meter, TakesMore};
 use crate::query::{Filters, Lookup};
 use crate::resolve::decide::{Decision, decide};
 use crate::resolve::name_like::SoughtName;
-use crate::resolve::past::{Basis, Coverage, PastRow};
+use crate::resolve::past::{Basis, Coverage, PastRow, WasRow};
 use crate::resolve::policy::{Candidate, Policy};
 use crate::resolve::question::Question;
 use crate::resolve::resolution::{Resolution, ResolveBounds, Status};
-use crate::search::conditions::Conditions;
 use crate::search::{Hit, RowSource as _};
 
 /// The units of work of finding the owners of an identifier.
@@ -46,7 +46,7 @@ const RECORD_UNITS: u64 = 5_000;
 const INSTRUMENT_UNITS: u64 = 10_000;
 
 /// The units of work of copying a row.
-const ROW_UNITS: u64 = 100;
+const ROW_UNITS: u64 = 10;
 
 /// The most rows as they were of all identifiers of a list together. Each is a whole row in memory.
 /// Identifiers beyond them are invalid, with [`Resolution::is_beyond_rows`].
@@ -284,22 +284,36 @@ impl Catalogue {
         let mut past_left = PAST_ROWS_MAX;
         let left = bounds.rows_max;
         let unpacked = UnpackedBlocks::default();
-        let mut asked = AskedAsOf { past, policy, bounds, left, unpacked, meter };
+        let conditions = self.last_conditions();
+        let mut asked = AskedAsOf { past, policy, bounds, left, unpacked, conditions, meter };
         let mut resolutions = Vec::with_capacity(questions.len());
-        for (question, day) in questions {
-            let resolution = self.as_of(&mut asked, question.borrow(), *day)?;
-            resolutions.push(within(resolution, &mut past_left));
+        for some in questions.chunks(QUESTIONS_AT_ONCE) {
+            let lookups = some.iter().flat_map(|(question, _)| &question.borrow().lookups);
+            let lookups: Vec<Lookup<'_>> = lookups.map(Lookup::without_filters).collect();
+            let mut located = self.locate(&lookups, meter)?;
+            let mut first = 0;
+            for (question, day) in some {
+                let question = question.borrow();
+                let found = (&mut located, first);
+                first += question.lookups.len();
+                let resolution = self.as_of(&mut asked, question, *day, found)?;
+                resolutions.push(within(resolution, &mut past_left));
+            }
         }
         Ok(resolutions)
     }
 
-    fn as_of(
-        &self,
-        asked: &mut AskedAsOf<'_>,
-        question: &Question<'_>,
+    /// Decides a question as of a day. `located` has the rows of today of its lookups from `first`
+    /// on, whatever the filters.
+    fn as_of<'a>(
+        &'a self,
+        asked: &mut AskedAsOf<'a>,
+        question: &'a Question<'_>,
         day: Date,
+        (located, first): (&mut Located<'_>, usize),
     ) -> Result<Resolution> {
-        let AskedAsOf { past, policy, bounds, ref mut left, ref mut unpacked, meter } = *asked;
+        let AskedAsOf { past, policy, bounds, ref mut left, ref mut unpacked, .. } = *asked;
+        let (conditions, meter) = (&mut asked.conditions, asked.meter);
         let new = |status, id_types| Resolution::new(status, id_types, Vec::new());
         let Some(coverage) = self.coverage() else { unreachable!("a past covers days") };
         if let Some(fault) = question.fault.as_ref().filter(|_| question.is_invalid_unfound())
@@ -307,16 +321,13 @@ impl Catalogue {
         {
             return Ok(new(Status::Invalid(fault.reason.clone().into()), Vec::new()));
         }
-        let lookups: Vec<Lookup<'_>> =
-            question.lookups.iter().map(Lookup::without_filters).collect();
-        let mut located = self.locate(&lookups, meter)?;
         let wanted = Wanted::on(day, &question.lookups);
         let mut timelines = Timelines::new(self, past, wanted);
-        let mut today: Vec<Vec<Hit>> = Vec::with_capacity(lookups.len());
+        let mut today: Vec<Vec<Hit>> = Vec::with_capacity(question.lookups.len());
         for (place, lookup) in question.lookups.iter().enumerate() {
             let mut hits = Vec::new();
             let most = bounds.identifier_rows_max.min(*left);
-            if located.find(place, most, &mut hits)?.is_err() {
+            if located.find(first + place, most, &mut hits)?.is_err() {
                 let status = Status::Invalid(format!("it has more than {most} rows").into());
                 let is_beyond_rows = most < bounds.identifier_rows_max;
                 return Ok(Resolution { is_beyond_rows, ..new(status, Vec::new()) });
@@ -340,13 +351,14 @@ impl Catalogue {
         }
         let seen = Seen { day, is_covered };
         let isin = question.asked_isin();
-        let decided = |side: Neighbour| {
+        let mut decided = |side: Neighbour| {
             let mut found: Vec<(IdType, Vec<AsOf<'_>>)> = Vec::new();
             for (place, lookup) in question.lookups.iter().enumerate() {
                 if place == question.surest().len() && found.iter().any(|one| !one.1.is_empty()) {
                     break;
                 }
-                let rows = self.on_day(past, timelines, lookup, &today[place], (seen, side));
+                let of = (lookup, &today[place][..]);
+                let rows = self.on_day(past, timelines, of, (seen, side), conditions, meter)?;
                 found.push((lookup.id_value.id_type(), rows));
             }
             let mut name = question.name_like().map(SoughtName::new);
@@ -363,7 +375,7 @@ impl Catalogue {
                 Decision::Resolved { id_type, row, .. } => (*id_type, std::slice::from_ref(row)),
                 Decision::Ambiguous { id_types, rows, .. } => (id_types[0], &rows[..]),
             };
-            rows.iter().map(|row| row.past_row(self, past, id_type, day, meter)).collect()
+            rows.iter().map(|row| row.past_row(past, id_type, day, meter)).collect()
         };
         let with = |status, id_types: Vec<IdType>, past: Vec<PastRow>| {
             let hits = past.iter().filter_map(|row| row.today).collect();
@@ -374,8 +386,8 @@ impl Catalogue {
         {
             let mut both = rows(&earlier)?;
             let more = rows(later)?;
-            let known: Vec<Figi> = both.iter().map(PastRow::figi).collect();
-            both.extend(more.into_iter().filter(|row| !known.contains(&row.figi())));
+            let known: Vec<Figi> = both.iter().map(|row| row.figi).collect();
+            both.extend(more.into_iter().filter(|row| !known.contains(&row.figi)));
             both.truncate(UNCERTAIN_MAX);
             let id_types = id_types_of(&earlier).or(id_types_of(later)).unwrap_or_default();
             return Ok(with(Status::Uncertain, id_types, both));
@@ -393,10 +405,11 @@ impl Catalogue {
                     }
                 }
                 let timelines = if timelines.settled.is_empty() { timelines } else { &all };
-                let known = question.lookups.iter().zip(&today);
-                let since = known
-                    .filter_map(|(lookup, hits)| self.known_since(past, timelines, lookup, hits))
-                    .min();
+                let mut since = None;
+                for (lookup, hits) in question.lookups.iter().zip(&today) {
+                    let known = self.known_since(timelines, lookup, hits, conditions, meter)?;
+                    since = since.into_iter().chain(known).min();
+                }
                 match (since, &question.fault) {
                     (Some(since), _) if day < since => {
                         new(Status::OutOfCoverage(Coverage { since, ..coverage }), Vec::new())
@@ -419,31 +432,32 @@ impl Catalogue {
     }
 
     /// The rows that had an identifier on a day and passed its filters.
-    fn on_day<'a>(
+    fn on_day<'a, 'c>(
         &'a self,
         past: &'a Past,
         timelines: &'a Timelines<'a>,
-        lookup: &Lookup<'_>,
-        today: &[Hit],
+        (lookup, today): (&'c Lookup<'_>, &[Hit]),
         (seen, side): (Seen, Neighbour),
-    ) -> Vec<AsOf<'a>> {
+        conditions: &mut [LastConditions<'c>],
+        meter: &Meter,
+    ) -> Result<Vec<AsOf<'a>>, TakesMore> {
         let Seen { day, is_covered } = seen;
         let mut rows = Vec::new();
-        let all = Filters::default();
         for hit in today.iter().filter(|_| is_covered) {
             let figi = self.row(*hit).figi();
             let began = match (timelines.by_figi.get(&figi), timelines.settled.get(&figi)) {
                 (None, None) => Began::OnFirstDay,
                 (None, Some(since)) => Began::Settled(*since),
-                (Some(timeline), _) => match (timeline.on(day, side, past), &timeline.versions.open)
-                {
-                    (Some(image), Some(open)) if timeline.is_unread(image) => Began::Open(open),
-                    _ => continue,
-                },
+                (Some(timeline), _) => {
+                    match (timeline.on(day, side, past), &timeline.versions.open) {
+                        (Some(image), Some(open)) if timeline.is_unread(image) => Began::Open(open),
+                        _ => continue,
+                    }
+                }
             };
-            let part = self.part(*hit);
-            if Conditions::new(part, lookup.filters().unwrap_or(&all)).pass(hit.doc) {
-                rows.push(AsOf::Is { found: Found { part, hit: *hit }, began });
+            if conditions[hit.part as usize].of(lookup.filters(), meter)?.pass(hit.doc) {
+                let found = Found { part: self.part(*hit), hit: *hit };
+                rows.push(AsOf::Is { found, began });
             }
         }
         for timeline in timelines.by_figi.values() {
@@ -463,26 +477,20 @@ impl Catalogue {
             };
             rows.extend(was.map(AsOf::Was));
         }
-        rows
-    }
-
-    /// A row of today with the columns that answers show, which are found without its extras.
-    fn shown(&self, hit: Hit) -> Instrument {
-        let mut shown = Instrument::new(self.row(hit).figi());
-        shown.complete(&self.row(hit));
-        // The past does not have these.
-        Instrument { metadata: None, unique_id: None, unique_id_fut_opt: None, ..shown }
+        Ok(rows)
     }
 
     /// The first day from which something can be said of the rows that ever had an identifier;
     /// `None` when none had it.
-    fn known_since(
-        &self,
-        past: &Past,
+    fn known_since<'a>(
+        &'a self,
         timelines: &Timelines<'_>,
-        lookup: &Lookup<'_>,
+        lookup: &'a Lookup<'_>,
         today: &[Hit],
-    ) -> Option<Date> {
+        conditions: &mut [LastConditions<'a>],
+        meter: &Meter,
+    ) -> Result<Option<Date>, TakesMore> {
+        let past = timelines.past;
         let mut since: Option<Date> = None;
         let mut add = |day: Option<Date>| since = since.into_iter().chain(day).min();
         for timeline in timelines.by_figi.values() {
@@ -490,19 +498,21 @@ impl Catalogue {
                 add(self.covered_since(image));
             }
         }
-        let all = Filters::default();
-        let filters = lookup.filters().unwrap_or(&all);
-        let hits = today.iter();
-        for hit in hits.filter(|hit| Conditions::new(self.part(**hit), filters).pass(hit.doc)) {
+        for hit in today {
+            if !conditions[hit.part as usize].of(lookup.filters(), meter)?.pass(hit.doc) {
+                continue;
+            }
             match timelines.by_figi.get(&self.row(*hit).figi()) {
                 // A row without a record was there on the first day.
                 None => add(past.summary().days.first()),
                 // One with a record may be younger.
-                Some(timeline) if timeline.is_as_today => add(self.covered_since(&self.shown(*hit))),
+                Some(timeline) if timeline.is_as_today => {
+                    add(self.covered_since(&WasRow::AsToday(*hit).image(self)));
+                }
                 Some(_) => {}
             }
         }
-        since
+        Ok(since)
     }
 }
 
@@ -601,6 +611,8 @@ struct AskedAsOf<'a> {
     /// The number of rows of today that the remaining ones may find.
     left: usize,
     unpacked: UnpackedBlocks,
+    /// For each part, the conditions of the last lookup.
+    conditions: Vec<LastConditions<'a>>,
     meter: &'a Meter,
 }
 
@@ -639,12 +651,7 @@ impl<'a> Timelines<'a> {
     }
 
     /// Reads the versions of a FIGI, if it has a record.
-    fn read(
-        &mut self,
-        figi: Figi,
-        unpacked: &mut UnpackedBlocks,
-        meter: &Meter,
-    ) -> Result<()> {
+    fn read(&mut self, figi: Figi, unpacked: &mut UnpackedBlocks, meter: &Meter) -> Result<()> {
         let Some(Settled { since }) = self.past.lookup.record(figi) else { return Ok(()) };
         // One more shows that there are too many.
         if self.by_figi.contains_key(&figi) || self.len() > OWNERS_MAX {
@@ -660,8 +667,7 @@ impl<'a> Timelines<'a> {
         let Some(record) = self.past.log.get_by(figi, unpacked)? else { return Ok(()) };
         let catalogue = self.catalogue;
         let today = catalogue.find(figi);
-        let is_as_today =
-            !self.wanted.has_open_rows && today.is_some() && record.is_open_as_row();
+        let is_as_today = !self.wanted.has_open_rows && today.is_some() && record.is_open_as_row();
         let row = match today.filter(|_| !is_as_today) {
             Some(hit) => {
                 meter.charge(INSTRUMENT_UNITS)?;
@@ -966,12 +972,13 @@ impl Was<'_> {
 
     fn answer(self, valid_from: Option<Date>, valid_to: Option<Date>, basis: Basis) -> PastRow {
         let (today, successor) = (self.timeline.today, self.timeline.successor());
-        let mut row = self.image.clone();
+        let mut image = self.image.clone();
         // The row is that of another day, which may have had another ticker.
         if let Some(Retired { id_value, .. }) = self.stated.filter(|it| it.is_ticker()) {
-            row.ticker = Some(id_value.as_str().to_owned());
+            image.ticker = Some(id_value.as_str().to_owned());
         }
-        PastRow { row, valid_from, valid_to, basis, today, successor }
+        let (figi, row) = (image.figi, WasRow::Then(Box::new(image)));
+        PastRow { figi, row, valid_from, valid_to, basis, today, successor }
     }
 }
 
@@ -995,28 +1002,23 @@ impl AsOf<'_> {
         }
     }
 
-    fn past_row(
-        self,
-        catalogue: &Catalogue,
-        past: &Past,
-        id_type: IdType,
-        day: Date,
-        meter: &Meter,
-    ) -> Result<PastRow> {
+    fn past_row(self, past: &Past, id_type: IdType, day: Date, meter: &Meter) -> Result<PastRow> {
         Ok(match self {
             Self::Is { found, began } => {
                 meter.charge(ROW_UNITS)?;
-                let row = catalogue.shown(found.hit);
                 let (valid_from, basis) = match began {
                     Began::Settled(since) => (since, Basis::Observed),
                     Began::Open(open) => (open.first, basis_of(&open.learned, id_type, day)),
                     Began::OnFirstDay => {
-                        let basis = if past.keeps(&row) { Basis::Observed } else { Basis::Assumed };
+                        let kind = found.part.ranks.rank(found.hit.doc).kind();
+                        let is_kept = past.summary().has_derivatives || !kind.is_derivative();
+                        let basis = if is_kept { Basis::Observed } else { Basis::Assumed };
                         (past.summary().days.first().unwrap_or(day), basis)
                     }
                 };
+                let (figi, row) = (self.figi(), WasRow::AsToday(found.hit));
                 let (valid_from, today) = (Some(valid_from), Some(found.hit));
-                PastRow { row, valid_from, valid_to: None, basis, today, successor: None }
+                PastRow { figi, row, valid_from, valid_to: None, basis, today, successor: None }
             }
             Self::Was(was) => was.on(id_type, day),
         })
@@ -1108,7 +1110,8 @@ mod tests {
         let figi = Figi::parse("BBG000BLNNH6").unwrap();
         let day = Date::parse("2024-01-02").unwrap();
         let row = PastRow {
-            row: Instrument::new(figi),
+            figi,
+            row: WasRow::Then(Box::new(Instrument::new(figi))),
             valid_from: Some(day),
             valid_to: None,
             basis: Basis::Observed,

@@ -65,7 +65,7 @@ impl Candidate for Found<'_> {
 /// The number of identifiers that are looked up together with their corrections: enough that their
 /// memory reads overlap (engine 4), and few enough that a long list holds few lookups at a time.
 /// One identifier may have up to twelve readings, and each reading up to twelve corrections.
-const QUESTIONS_AT_ONCE: usize = 256;
+pub(super) const QUESTIONS_AT_ONCE: usize = 256;
 
 /// The units of work of comparing the security of a row.
 const NAMED_ROW_UNITS: u64 = 20;

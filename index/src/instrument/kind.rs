@@ -57,6 +57,11 @@ impl Kind {
         matches!(self, Self::Warrant | Self::Bond | Self::Option | Self::Future)
     }
 
+    /// See [`is_derivative`].
+    pub(crate) fn is_derivative(self) -> bool {
+        matches!(self, Self::Option | Self::Warrant | Self::Future)
+    }
+
     /// The kind that a folded word names.
     pub(crate) fn named_by(word: &str) -> Option<Self> {
         KIND_WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(kind, _)| *kind)
@@ -114,5 +119,5 @@ impl Kind {
 /// Whether a row is an option, a warrant or a future. There are far more of these than of all
 /// others, and most end within a year.
 pub(crate) fn is_derivative(row: &Instrument) -> bool {
-    matches!(Kind::of(row), Kind::Option | Kind::Warrant | Kind::Future)
+    Kind::of(row).is_derivative()
 }

@@ -1,9 +1,11 @@
 //! Rows of the past, for lists: what an identifier meant, and on which days.
 
+use std::borrow::Cow;
+
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
-use crate::search::Hit;
+use crate::search::{Hit, RowSource};
 
 /// The basis of an answer about the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +37,10 @@ impl Basis {
 /// A row as it was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastRow {
-    /// The row: the columns that answers show, of those that a past has.
-    pub row: Instrument,
+    /// The FIGI.
+    pub figi: Figi,
+    /// The row.
+    pub row: WasRow,
     /// The first day on which it was observed so, or is stated to have been; `None` when it is
     /// stated without one.
     pub valid_from: Option<Date>,
@@ -51,10 +55,29 @@ pub struct PastRow {
     pub successor: Option<Figi>,
 }
 
-impl PastRow {
-    /// The FIGI.
-    pub fn figi(&self) -> Figi {
-        self.row.figi
+/// A row as it was: those of its columns that a past has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WasRow {
+    /// It is so today.
+    AsToday(Hit),
+    /// It has changed since.
+    Then(Box<Instrument>),
+}
+
+impl WasRow {
+    /// The row, with the columns that answers show. `rows` are those of today.
+    pub fn image<'a>(&'a self, rows: &impl RowSource) -> Cow<'a, Instrument> {
+        match self {
+            Self::Then(image) => Cow::Borrowed(image),
+            Self::AsToday(hit) => {
+                let row = rows.row(*hit);
+                let mut image = Instrument::new(row.figi());
+                image.complete(&row);
+                // The past does not have these.
+                let (metadata, unique_id, unique_id_fut_opt) = (None, None, None);
+                Cow::Owned(Instrument { metadata, unique_id, unique_id_fut_opt, ..image })
+            }
+        }
     }
 }
 

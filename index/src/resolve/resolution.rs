@@ -128,8 +128,8 @@ impl Resolution {
         let Some(past) = self.past.first() else { return String::new() };
         // The value of a row that is still the same is blank now.
         let text = match past.valid_to {
-            Some(until) => format!("it was of {} until {until}", past.figi()),
-            None => format!("it was of {}, which has no such value now", past.figi()),
+            Some(until) => format!("it was of {} until {until}", past.figi),
+            None => format!("it was of {}, which has no such value now", past.figi),
         };
         match &self.status {
             Status::Gone => format!("{text}, which is not there any more"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use figdex_index::{
     Basis, Coverage, Date, Field, Figi, IdType, Instrument, Known, PastRow, Property, Resolution,
-    Status, Vocabulary,
+    Status, Vocabulary, WasRow,
 };
 
 use super::left_out::LeftOut;
@@ -98,16 +98,16 @@ impl RowPast {
     /// The same past for the reason of a result, if its days are known.
     pub(super) fn for_reason(&self) -> Option<PastRow> {
         let Self { figi, valid_from, valid_to, basis, successor, .. } = *self;
-        let (row, basis) = (Instrument::new(figi), basis?);
-        Some(PastRow { row, valid_from, valid_to, basis, today: None, successor })
+        let (row, basis) = (WasRow::Then(Box::new(Instrument::new(figi))), basis?);
+        Some(PastRow { figi, row, valid_from, valid_to, basis, today: None, successor })
     }
 }
 
 impl From<&PastRow> for RowPast {
     fn from(row: &PastRow) -> Self {
         Self {
-            figi: row.figi(),
-            today: row.today.map(|_| row.figi()),
+            figi: row.figi,
+            today: row.today.map(|_| row.figi),
             valid_from: row.valid_from,
             valid_to: row.valid_to,
             basis: Some(row.basis),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, ensure};
 use figdex_index::{
     Catalogue, Coverage, Fetched, Field, Hit, Instrument, Meter, Property, Resolution,
-    RowSource as _, Status, Vocabulary,
+    RowSource as _, Status, Vocabulary, WasRow,
 };
 use figdex_io::ClusterAddress;
 use figdex_opensearch::Generation;
@@ -40,7 +40,7 @@ pub(super) enum OpenedRow {
     /// A row of the index. For a cluster, all rows that one call fetched come with it.
     Now(Hit, Option<Arc<Fetched>>),
     /// A row as it was.
-    Past(Box<Instrument>),
+    Past(WasRow),
 }
 
 impl OpenedIndex {
@@ -197,12 +197,15 @@ impl Answerer for OpenedIndex {
 
     fn field(&self, row: &OpenedRow, field: Field, out: &mut Vec<u8>) -> bool {
         let value = match (&self.place, row) {
-            (_, OpenedRow::Past(row)) => return push_past(row, field, out),
+            (_, OpenedRow::Past(WasRow::Then(row))) => return push_past(row, field, out),
+            (IndexPlace::Folder(catalogue), OpenedRow::Past(WasRow::AsToday(hit))) => {
+                catalogue.row(*hit).value(field).filter(|_| field.has_past())
+            }
             (_, OpenedRow::Now(hit, Some(rows))) => rows.row(*hit).value(field),
             (IndexPlace::Folder(catalogue), OpenedRow::Now(hit, _)) => {
                 catalogue.row(*hit).value(field)
             }
-            (IndexPlace::Cluster(..), OpenedRow::Now(_, None)) => None,
+            (IndexPlace::Cluster(..), OpenedRow::Now(_, None) | OpenedRow::Past(_)) => None,
         };
         if let Some(value) = value {
             value.write_json(out);
@@ -216,7 +219,7 @@ fn as_of(mut resolution: Resolution) -> Answer<OpenedRow> {
     let were = std::mem::take(&mut resolution.past);
     resolution.hits.clear();
     let past = were.iter().map(RowPast::from).collect();
-    let rows = were.into_iter().map(|row| OpenedRow::Past(Box::new(row.row))).collect();
+    let rows = were.into_iter().map(|row| OpenedRow::Past(row.row)).collect();
     Answer { past, ..Answer::new(resolution, rows) }
 }
 

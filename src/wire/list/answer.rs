@@ -160,7 +160,7 @@ impl<R: RowSource> Writer<'_, R> {
             });
         }
         if !resolution.formerly.is_empty() {
-            past::write_formerly(out.last(), &resolution.formerly);
+            past::write_formerly(out.last(), self.rows, &resolution.formerly);
         }
         if !resolution.candidates.is_empty() {
             out.last().extend_from_slice(b",\"candidates\":");
@@ -202,7 +202,7 @@ impl<R: RowSource> Writer<'_, R> {
                         self.rows.row(*hit).value(*field).as_ref().map(FieldValue::to_string)
                     }
                     Some(CsvRow::Was(was)) => {
-                        wire::past::text(&was.row, *field).map(Cow::into_owned)
+                        wire::past::text(&was.row.image(self.rows), *field).map(Cow::into_owned)
                     }
                 };
                 cell(buffer, head.len(), text.as_deref().unwrap_or_default());
@@ -218,7 +218,7 @@ impl<R: RowSource> Writer<'_, R> {
                 }
             }
             if self.options.has_formerly {
-                let figis = resolution.formerly.iter().map(PastRow::figi);
+                let figis = resolution.formerly.iter().map(|row| row.figi);
                 cell(buffer, head.len(), &joined(figis));
             }
             if self.options.has_candidates {

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Field, Figi, PastRow, Resolution, RowSource, Status};
+use figdex_index::{Field, Figi, PastRow, Resolution, RowSource, Status, WasRow};
 
 use super::fields;
 use crate::wire::json::array;
@@ -23,27 +23,48 @@ pub(super) fn write(
     match (&resolution.status, &resolution.past[..]) {
         (Status::Resolved(_), [row, ..]) => {
             out.push(b'[');
-            object(out, fields, &row.row, |_| {});
+            was(out, fields, rows, &row.row, |_| {});
             out.push(b']');
             standing(out, fields, rows, row);
         }
         (Status::Historical | Status::Gone, [row, ..]) => {
-            object(out, fields, &row.row, |_| {});
+            was(out, fields, rows, &row.row, |_| {});
             standing(out, fields, rows, row);
         }
         (_, several) => array(out, several, |out, row| {
-            object(out, fields, &row.row, |out| standing(out, fields, rows, row));
+            was(out, fields, rows, &row.row, |out| standing(out, fields, rows, row));
         }),
     }
 }
 
 /// Writes the other FIGIs that had an identifier earlier.
-pub(super) fn write_formerly(out: &mut Vec<u8>, formerly: &[PastRow]) {
+pub(super) fn write_formerly(out: &mut Vec<u8>, rows: &impl RowSource, formerly: &[PastRow]) {
     const FIELDS: [Field; 4] = [Field::Figi, Field::Name, Field::Ticker, Field::ExchCode];
     out.extend_from_slice(b",\"formerly\":");
     array(out, formerly, |out, row| {
-        object(out, &FIELDS, &row.row, |out| days(out, row.valid_from, row.valid_to));
+        was(out, &FIELDS, rows, &row.row, |out| days(out, row.valid_from, row.valid_to));
     });
+}
+
+/// Writes a row as it was, and `more` as further members.
+fn was(
+    out: &mut Vec<u8>,
+    fields: &[Field],
+    rows: &impl RowSource,
+    row: &WasRow,
+    more: impl Fn(&mut Vec<u8>),
+) {
+    let has_past = fields.iter().all(|field| field.has_past());
+    match row {
+        // Most rows are as today, and those of today are written faster.
+        WasRow::AsToday(hit) if has_past && !fields.is_empty() => {
+            fields::write_row(fields, out, rows.row(*hit));
+            out.pop();
+            more(out);
+            out.push(b'}');
+        }
+        row => object(out, fields, &row.image(rows), more),
+    }
 }
 
 /// Writes the row of today, the days of a row as it was, and what the answer rests on.
@@ -63,8 +84,8 @@ fn standing(out: &mut Vec<u8>, fields: &[Field], rows: &impl RowSource, row: &Pa
 /// The cells of rows as they were: their FIGIs, those of them that have a row today, and of one row
 /// the days, the basis and the successor.
 pub(super) fn cells(past: &[PastRow]) -> [String; 6] {
-    let former = joined(past.iter().map(PastRow::figi));
-    let today = joined(past.iter().filter(|row| row.today.is_some()).map(PastRow::figi));
+    let former = joined(past.iter().map(|row| row.figi));
+    let today = joined(past.iter().filter(|row| row.today.is_some()).map(|row| row.figi));
     let [from, to, basis, successor] = match past {
         [row] => {
             let [from, to] = [row.valid_from, row.valid_to]

@@ -72,6 +72,10 @@ impl Numbers {
 
     /// The intervals of `filters`, each on its column.
     pub(crate) fn intervals(&self, filters: &Filters) -> Vec<Interval<'_>> {
+        // Most questions ask for none.
+        if !filters.has_intervals() {
+            return Vec::new();
+        }
         let numbers = filters.numbers.map(|interval| {
             interval.map(|interval| (interval.low().map(of_number), interval.high().map(of_number)))
         });

@@ -60,6 +60,11 @@ impl Field {
         Self::ALL.iter().copied().find(|field| field.name() == name)
     }
 
+    /// Whether a row as it was has the field.
+    pub fn has_past(self) -> bool {
+        !matches!(self, Self::UniqueId | Self::UniqueIdFutOpt | Self::Metadata)
+    }
+
     /// The ten members of every row of v3, in their order (contract 12.3).
     pub fn of_every_row() -> &'static [Self] {
         &Self::ALL[..10]

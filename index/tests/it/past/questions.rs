@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use figdex_index::{
-    Catalogue, Coverage, Date, Figi, IdType, Meter, PastRow, Policy, Question, Resolution,
-    ResolveBounds, Status, VersionEnd,
+    Catalogue, Coverage, Date, Figi, IdType, Meter, Policy, Question, Resolution, ResolveBounds,
+    Status, VersionEnd,
 };
 
 use super::reference::{Night, Row, Seen, is_derivative, seen};
@@ -55,9 +55,9 @@ pub(super) fn check(
 }
 
 fn of_resolution(resolution: &Resolution) -> Meant {
-    let figis = || resolution.past.iter().map(PastRow::figi).collect::<BTreeSet<_>>();
+    let figis = || resolution.past.iter().map(|row| row.figi).collect::<BTreeSet<_>>();
     match &resolution.status {
-        Status::Resolved(_) => Meant::One(resolution.past[0].figi()),
+        Status::Resolved(_) => Meant::One(resolution.past[0].figi),
         Status::Ambiguous(_) => Meant::Several(figis()),
         Status::Unknown => Meant::Nothing,
         Status::Uncertain => Meant::Uncertain(figis()),

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use figdex_index::{
     Basis, BuildOptions, Builder, Catalogue, Date, Figi, IdType, Instrument, Meter, PastOptions,
-    PastReport, Policy, Question, Resolution, Retired, RetiredKind, RetiredOf, Status,
+    PastReport, PastRow, Policy, Question, Resolution, Retired, RetiredKind, RetiredOf, Status,
+    WasRow,
 };
 
 use super::questions::BOUNDS;
@@ -60,8 +61,14 @@ fn former(index: &Path, ticker: &str) -> Resolution {
     resolved.remove(0)
 }
 
+/// The ticker of a row that has changed since.
+fn ticker(row: &PastRow) -> &str {
+    let WasRow::Then(image) = &row.row else { panic!("{row:?}") };
+    image.ticker.as_deref().unwrap()
+}
+
 fn meant(resolution: &Resolution) -> Option<Figi> {
-    matches!(resolution.status, Status::Resolved(_)).then(|| resolution.past[0].figi())
+    matches!(resolution.status, Status::Resolved(_)).then(|| resolution.past[0].figi)
 }
 
 /// A stated end lies within the days that were not observed, and is exact.
@@ -108,8 +115,8 @@ fn what_is_stated_answers_beyond_the_past() {
     }
     assert!(matches!(on(index, "NEW", day(-500)).status, Status::OutOfCoverage(_)));
     let gone = former(index, "TWX");
-    assert_eq!((gone.status, gone.past[0].figi()), (Status::Gone, figi(5)));
-    assert_eq!(gone.past[0].row.ticker.as_deref(), Some("TWX"));
+    assert_eq!((gone.status, gone.past[0].figi), (Status::Gone, figi(5)));
+    assert_eq!(ticker(&gone.past[0]), "TWX");
     let merged = former(index, "MRG");
     assert_eq!(merged.past[0].successor, Some(figi(7)));
     assert_eq!(former(index, "NONE").status, Status::Unknown);
@@ -130,7 +137,7 @@ fn contradictions_are_shown_and_counted() {
     assert_eq!(report.contradicted, 2);
     let both = on(index, "FB", day(1));
     assert_eq!(both.status, Status::Ambiguous(2));
-    let bases: Vec<_> = both.past.iter().map(|row| (row.figi(), row.basis)).collect();
+    let bases: Vec<_> = both.past.iter().map(|row| (row.figi, row.basis)).collect();
     assert_eq!(bases, [(figi(1), Basis::Observed), (figi(2), Basis::Stated)]);
 }
 
@@ -164,7 +171,7 @@ fn an_instrument_that_ended_needs_no_row() {
     catalogue.add_former(&[own()], &mut resolved, &policy, BOUNDS, &meter).unwrap();
     let [was] = &resolved[0].past[..] else { panic!("{:?}", resolved[0]) };
     assert_eq!(resolved[0].status, Status::Gone);
-    assert_eq!((was.figi(), was.valid_to, was.successor), (figi(5), Some(day(-1)), Some(figi(7))));
+    assert_eq!((was.figi, was.valid_to, was.successor), (figi(5), Some(day(-1)), Some(figi(7))));
     let days = [-9, -1, -10].map(|number| (own(), day(number)));
     let of_days = catalogue.resolve_as_of(&days, &policy, BOUNDS, &meter).unwrap();
     assert_eq!(of_days.iter().map(meant).collect::<Vec<_>>(), [Some(figi(5)), Some(figi(5)), None]);
@@ -177,8 +184,8 @@ fn a_stated_ticker_is_that_of_the_row() {
     let index = folder.path();
     let stated = vec![retired(1, "FB", Some(-9), Some(-1), RetiredKind::Rename)];
     build(index, 0, &[(1, "META")], stated);
-    assert_eq!(on(index, "FB", day(-5)).past[0].row.ticker.as_deref(), Some("FB"));
-    assert_eq!(former(index, "FB").past[0].row.ticker.as_deref(), Some("FB"));
+    assert_eq!(ticker(&on(index, "FB", day(-5)).past[0]), "FB");
+    assert_eq!(ticker(&former(index, "FB").past[0]), "FB");
 }
 
 /// Earlier meanings of an identifier are also those that are stated.
@@ -194,5 +201,5 @@ fn a_recycled_ticker_was_stated() {
     let mut resolved = catalogue.resolve(&questions, &policy, BOUNDS, &meter).unwrap();
     catalogue.add_formerly(&questions, &mut resolved, &meter).unwrap();
     let [was] = &resolved[0].formerly[..] else { panic!("{:?}", resolved[0]) };
-    assert_eq!((was.figi(), was.valid_to), (figi(1), Some(day(-1))));
+    assert_eq!((was.figi, was.valid_to), (figi(1), Some(day(-1))));
 }
