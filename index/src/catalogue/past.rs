@@ -594,7 +594,7 @@ impl Wanted {
     /// All of all records.
     const ALL: Self = Self { has_open_rows: true, settled_on: None };
 
-    /// What a question about a day needs. A filter by a number compares those of today, which only
+    /// The records that a question about a day needs. A filter by a number compares those of today, which only
     /// a whole row has.
     fn on(day: Date, lookups: &[Lookup<'_>]) -> Self {
         let mut filters = lookups.iter().filter_map(Lookup::filters);
