@@ -594,8 +594,8 @@ impl Wanted {
     /// All of all records.
     const ALL: Self = Self { has_open_rows: true, settled_on: None };
 
-    /// The records that a question about a day needs. A filter by a number compares those of today, which only
-    /// a whole row has.
+    /// The records that a question about a day needs. A filter by a number compares those of today,
+    /// which only a whole row has.
     fn on(day: Date, lookups: &[Lookup<'_>]) -> Self {
         let mut filters = lookups.iter().filter_map(Lookup::filters);
         let has_open_rows = filters.any(|filters| filters.numbers.iter().any(Option::is_some));
