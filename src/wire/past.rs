@@ -1,16 +1,15 @@
 //! Rows as they were, and the past of one instrument (contract 20).
 
-use std::borrow::Cow;
 use std::io::Write as _;
 
 use figdex_index::{
-    Attribute, ColumnValue, Coverage, Date, Field, Figi, IdType, Instrument, PastColumn, Property,
+    Attribute, ColumnValue, Coverage, Date, Field, IdType, Instrument, PastColumn, Property,
     Retired, Version, VersionEnd, Versions,
 };
 
 use super::instrument::{Identifiers, identifiers};
 use super::json::{array, string};
-use super::{Fault, invalid_key};
+use super::{Fault, invalid_key, row};
 
 /// The most versions of an answer.
 const VERSIONS_MAX: usize = 1_000;
@@ -130,20 +129,25 @@ fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, shows: Identifiers) {
         None => write!(out, ",\"end\":null"),
     };
     let _ = write!(out, ",\"basis\":\"{basis}\",\"row\":");
-    object(out, Field::of_every_row(), image, |out| {
-        for property in
-            [Property::MicCode, Property::Currency, Property::StateCode, Property::OptionType]
-        {
-            value(out, property.name(), image.property(property).map(ColumnValue::Text));
-        }
-        for attribute in [Attribute::Expiration, Attribute::Maturity, Attribute::Listed] {
-            value(out, attribute.name(), image.value(attribute));
-        }
-        if shows == Identifiers::Shown {
-            out.extend_from_slice(b",\"identifiers\":");
-            identifiers(out, image);
-        }
-    });
+    row::object(
+        out,
+        Field::of_every_row(),
+        |field| image.field(field),
+        |out| {
+            for property in
+                [Property::MicCode, Property::Currency, Property::StateCode, Property::OptionType]
+            {
+                value(out, property.name(), image.property(property).map(ColumnValue::Text));
+            }
+            for attribute in [Attribute::Expiration, Attribute::Maturity, Attribute::Listed] {
+                value(out, attribute.name(), image.value(attribute));
+            }
+            if shows == Identifiers::Shown {
+                out.extend_from_slice(b",\"identifiers\":");
+                identifiers(out, image);
+            }
+        },
+    );
     out.extend_from_slice(b",\"learned\":{");
     for (place, (column, day)) in learned.into_iter().enumerate() {
         let comma = if place > 0 { "," } else { "" };
@@ -164,52 +168,6 @@ fn name_of(end: VersionEnd) -> &'static str {
 fn value(out: &mut Vec<u8>, name: &str, value: Option<ColumnValue<'_>>) {
     let _ = write!(out, ",\"{name}\":");
     serde_json::to_writer(out, &value).expect("writing a value into memory does not fail");
-}
-
-/// Writes a row as it was with these members, null where unknown, and then those of `more`, each
-/// after a comma.
-pub(super) fn object(
-    out: &mut Vec<u8>,
-    fields: &[Field],
-    row: &Instrument,
-    more: impl Fn(&mut Vec<u8>),
-) {
-    out.push(b'{');
-    let start = out.len();
-    for field in fields {
-        if out.len() > start {
-            out.push(b',');
-        }
-        out.extend_from_slice(field.json_key().as_bytes());
-        match text(row, *field) {
-            None => out.extend_from_slice(b"null"),
-            Some(text) => string(out, &text),
-        }
-    }
-    more(out);
-    if fields.is_empty() && out.get(start) == Some(&b',') {
-        out.remove(start);
-    }
-    out.push(b'}');
-}
-
-/// The value of a field of a row as it was. The past has no unique IDs and no metadata.
-pub(super) fn text(row: &Instrument, field: Field) -> Option<Cow<'_, str>> {
-    let figi = |figi: Option<Figi>| figi.map(|figi| Cow::Owned(figi.to_string()));
-    let property = |property| row.property(property).map(Cow::Borrowed);
-    match field {
-        Field::Figi => figi(Some(row.figi)),
-        Field::CompositeFigi => figi(row.composite_figi),
-        Field::ShareClassFigi => figi(row.share_class_figi),
-        Field::Name => row.name.as_deref().map(Cow::Borrowed),
-        Field::Ticker => row.ticker.as_deref().map(Cow::Borrowed),
-        Field::SecurityDescription => row.security_description.as_deref().map(Cow::Borrowed),
-        Field::ExchCode => property(Property::ExchCode),
-        Field::SecurityType => property(Property::SecurityType),
-        Field::MarketSector => property(Property::MarketSecDes),
-        Field::SecurityType2 => property(Property::SecurityType2),
-        Field::UniqueId | Field::UniqueIdFutOpt | Field::Metadata => None,
-    }
 }
 
 /// Writes the days on which a row was so, as members of an object.

@@ -1,6 +1,6 @@
 //! A row of a result: an element of a `data` array (contract 12.3 to 12.6).
 
-use figdex_index::{FIGI_CHARS, Figi, Row, Text};
+use figdex_index::{FIGI_CHARS, Field, FieldValue, Figi, Row, Text};
 
 use crate::callers::version::Version;
 
@@ -30,6 +30,37 @@ pub(super) fn write(out: &mut Vec<u8>, version: Version, row: Row<'_>) {
     text(out, b",\"securityDescription\":", row.security_description());
     if row.metadata().is_some() {
         text(out, b",\"metadata\":", row.metadata());
+    }
+    out.push(b'}');
+}
+
+/// Writes fields as members of an object, null where unknown, and then those of `more`, each after a
+/// comma.
+pub(super) fn object<'a>(
+    out: &mut Vec<u8>,
+    fields: &[Field],
+    value: impl Fn(Field) -> Option<FieldValue<'a>>,
+    more: impl Fn(&mut Vec<u8>),
+) {
+    out.push(b'{');
+    let start = out.len();
+    for field in fields {
+        if out.len() > start {
+            out.push(b',');
+        }
+        out.extend_from_slice(field.json_key().as_bytes());
+        match value(*field) {
+            None => out.extend_from_slice(b"null"),
+            Some(value) => {
+                out.push(b'"');
+                value.write_json(out);
+                out.push(b'"');
+            }
+        }
+    }
+    more(out);
+    if fields.is_empty() && out.get(start) == Some(&b',') {
+        out.remove(start);
     }
     out.push(b'}');
 }

@@ -8,7 +8,7 @@ pub(crate) mod family;
 pub(crate) mod inventory;
 pub(crate) mod lookup;
 pub(crate) mod past;
-mod past_export;
+
 pub(crate) mod reading;
 pub(crate) mod resolve;
 mod verify;

@@ -57,7 +57,8 @@ impl Kind {
         matches!(self, Self::Warrant | Self::Bond | Self::Option | Self::Future)
     }
 
-    /// See [`is_derivative`].
+    /// Whether it is an option, a warrant or a future. There are far more of these than of all
+    /// others, and most end within a year.
     pub(crate) fn is_derivative(self) -> bool {
         matches!(self, Self::Option | Self::Warrant | Self::Future)
     }
@@ -116,8 +117,7 @@ impl Kind {
     }
 }
 
-/// Whether a row is an option, a warrant or a future. There are far more of these than of all
-/// others, and most end within a year.
+/// Whether a row is a derivative ([`Kind::is_derivative`]).
 pub(crate) fn is_derivative(row: &Instrument) -> bool {
     Kind::of(row).is_derivative()
 }

@@ -1,10 +1,9 @@
 //! Rows of the past, for lists: what an identifier meant, and on which days.
 
-use std::borrow::Cow;
-
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
+use crate::part::rows::{Field, FieldValue};
 use crate::search::{Hit, RowSource};
 
 /// The basis of an answer about the past.
@@ -65,18 +64,11 @@ pub enum WasRow {
 }
 
 impl WasRow {
-    /// The row, with the columns that answers show. `rows` are those of today.
-    pub fn image<'a>(&'a self, rows: &impl RowSource) -> Cow<'a, Instrument> {
+    /// The value of a field; `None` where unknown. `rows` are those of today.
+    pub fn value<'a>(&'a self, rows: &'a impl RowSource, field: Field) -> Option<FieldValue<'a>> {
         match self {
-            Self::Then(image) => Cow::Borrowed(image),
-            Self::AsToday(hit) => {
-                let row = rows.row(*hit);
-                let mut image = Instrument::new(row.figi());
-                image.complete(&row);
-                // The past does not have these.
-                let (metadata, unique_id, unique_id_fut_opt) = (None, None, None);
-                Cow::Owned(Instrument { metadata, unique_id, unique_id_fut_opt, ..image })
-            }
+            Self::AsToday(hit) => rows.row(*hit).value(field).filter(|_| field.has_past()),
+            Self::Then(image) => image.field(field),
         }
     }
 }

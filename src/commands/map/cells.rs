@@ -49,14 +49,6 @@ pub(super) fn push_json(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).ok();
 }
 
-/// Appends a text as inside a JSON string.
-pub(super) fn push_json_text(text: &str, out: &mut Vec<u8>) {
-    let start = out.len();
-    push_json(text, out);
-    out.remove(start);
-    out.pop();
-}
-
 /// The plain text of the inside of a JSON string.
 pub(super) fn unescaped(json: &[u8]) -> Cow<'_, [u8]> {
     if !json.contains(&b'\\') {

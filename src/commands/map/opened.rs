@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
 use figdex_index::{
-    Catalogue, Coverage, Fetched, Field, Hit, Instrument, Meter, Property, Resolution,
-    RowSource as _, Status, Vocabulary, WasRow,
+    Catalogue, Coverage, Fetched, Field, Hit, Meter, Resolution, RowSource as _, Status,
+    Vocabulary, WasRow,
 };
 use figdex_io::ClusterAddress;
 use figdex_opensearch::Generation;
@@ -14,7 +14,6 @@ use figdex_opensearch::client::Client;
 use tokio::runtime::Runtime;
 
 use super::answerer::{Answer, Answerer, Asked, RowPast};
-use super::cells::push_json_text;
 use super::wanted::Wanted;
 use crate::commands::open_folder;
 use crate::config::map::MapFlags;
@@ -197,10 +196,7 @@ impl Answerer for OpenedIndex {
 
     fn field(&self, row: &OpenedRow, field: Field, out: &mut Vec<u8>) -> bool {
         let value = match (&self.place, row) {
-            (_, OpenedRow::Past(WasRow::Then(row))) => return push_past(row, field, out),
-            (IndexPlace::Folder(catalogue), OpenedRow::Past(WasRow::AsToday(hit))) => {
-                catalogue.row(*hit).value(field).filter(|_| field.has_past())
-            }
+            (IndexPlace::Folder(catalogue), OpenedRow::Past(was)) => was.value(&**catalogue, field),
             (_, OpenedRow::Now(hit, Some(rows))) => rows.row(*hit).value(field),
             (IndexPlace::Folder(catalogue), OpenedRow::Now(hit, _)) => {
                 catalogue.row(*hit).value(field)
@@ -221,35 +217,4 @@ fn as_of(mut resolution: Resolution) -> Answer<OpenedRow> {
     let past = were.iter().map(RowPast::from).collect();
     let rows = were.into_iter().map(|row| OpenedRow::Past(row.row)).collect();
     Answer { past, ..Answer::new(resolution, rows) }
-}
-
-/// Appends a field of a row as it was, escaped as inside a JSON string. Returns `false` if the row
-/// did not have the field.
-fn push_past(row: &Instrument, field: Field, out: &mut Vec<u8>) -> bool {
-    let figi = match field {
-        Field::Figi => Some(row.figi),
-        Field::CompositeFigi => row.composite_figi,
-        Field::ShareClassFigi => row.share_class_figi,
-        _ => None,
-    };
-    if let Some(figi) = figi {
-        out.extend_from_slice(&figi.to_chars());
-        return true;
-    }
-    let text = match field {
-        Field::Name => row.name.as_deref(),
-        Field::Ticker => row.ticker.as_deref(),
-        Field::SecurityDescription => row.security_description.as_deref(),
-        Field::ExchCode => row.property(Property::ExchCode),
-        Field::SecurityType => row.property(Property::SecurityType),
-        Field::SecurityType2 => row.property(Property::SecurityType2),
-        Field::MarketSector => row.property(Property::MarketSecDes),
-        Field::Figi | Field::CompositeFigi | Field::ShareClassFigi => None,
-        // The past does not keep these.
-        Field::UniqueId | Field::UniqueIdFutOpt | Field::Metadata => None,
-    };
-    if let Some(text) = text {
-        push_json_text(text, out);
-    }
-    text.is_some()
 }

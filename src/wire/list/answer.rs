@@ -1,12 +1,10 @@
 //! The answer to a list, in each form (contract 17.6, 17.7).
 
-use std::borrow::Cow;
 use std::io::Write as _;
 use std::slice;
 
 use figdex_index::{
-    By, Coverage, Date, Field, FieldValue, Hit, NAME_LIKE, PastRow, Recognised, Resolution,
-    RowSource, Status,
+    By, Coverage, Date, Field, Hit, NAME_LIKE, PastRow, Recognised, Resolution, RowSource, Status,
 };
 
 use super::options::Options;
@@ -198,14 +196,11 @@ impl<R: RowSource> Writer<'_, R> {
             for field in &self.options.fields {
                 let text = match shown {
                     None => None,
-                    Some(CsvRow::Now(hit)) => {
-                        self.rows.row(*hit).value(*field).as_ref().map(FieldValue::to_string)
-                    }
-                    Some(CsvRow::Was(was)) => {
-                        wire::past::text(&was.row.image(self.rows), *field).map(Cow::into_owned)
-                    }
+                    Some(CsvRow::Now(hit)) => self.rows.row(*hit).value(*field),
+                    Some(CsvRow::Was(was)) => was.row.value(self.rows, *field),
                 };
-                cell(buffer, head.len(), text.as_deref().unwrap_or_default());
+                let text = text.map(|text| text.to_string()).unwrap_or_default();
+                cell(buffer, head.len(), &text);
             }
             if self.has_past {
                 let rows = match shown {

@@ -29,20 +29,5 @@ pub(super) fn write_row(fields: &[Field], out: &mut Vec<u8>, row: Row<'_>) {
     if fields == Field::of_every_row() && row.metadata().is_none() {
         return row::write(out, Version::V3, row);
     }
-    out.push(b'{');
-    for (place, field) in fields.iter().enumerate() {
-        if place > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(field.json_key().as_bytes());
-        match row.value(*field) {
-            None => out.extend_from_slice(b"null"),
-            Some(value) => {
-                out.push(b'"');
-                value.write_json(out);
-                out.push(b'"');
-            }
-        }
-    }
-    out.push(b'}');
+    row::object(out, fields, |field| row.value(field), |_| {});
 }

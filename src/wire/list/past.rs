@@ -6,7 +6,8 @@ use figdex_index::{Field, Figi, PastRow, Resolution, RowSource, Status, WasRow};
 
 use super::fields;
 use crate::wire::json::array;
-use crate::wire::past::{days, object};
+use crate::wire::past::days;
+use crate::wire::row;
 
 /// Writes the rows of a result as they were, and the days on which they were so. A row that is
 /// meant, or that was, has its days in members of the result; each of several rows has its own.
@@ -51,19 +52,18 @@ fn was(
     out: &mut Vec<u8>,
     fields: &[Field],
     rows: &impl RowSource,
-    row: &WasRow,
+    was: &WasRow,
     more: impl Fn(&mut Vec<u8>),
 ) {
-    let has_past = fields.iter().all(|field| field.has_past());
-    match row {
-        // Most rows are as today, and those of today are written faster.
-        WasRow::AsToday(hit) if has_past && !fields.is_empty() => {
+    match was {
+        // Most rows are as today, and the usual fields of those are written faster.
+        WasRow::AsToday(hit) if fields == Field::of_every_row() => {
             fields::write_row(fields, out, rows.row(*hit));
             out.pop();
             more(out);
             out.push(b'}');
         }
-        row => object(out, fields, &row.image(rows), more),
+        was => row::object(out, fields, |field| was.value(rows, field), more),
     }
 }
 

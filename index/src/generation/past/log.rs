@@ -283,22 +283,40 @@ impl LogRecord {
     }
 }
 
-/// The blocks of a log that were unpacked last. FIGIs of one security are mostly neighbours.
+/// The blocks of a log that were unpacked last, each with its number. FIGIs of one security are
+/// mostly neighbours.
 #[derive(Default)]
 pub(crate) struct UnpackedBlocks(VecDeque<(usize, Vec<u8>)>);
 
 impl UnpackedBlocks {
-    /// The most blocks that are kept: of 16 KiB each, unless a record is larger.
-    const MOST: usize = 16;
+    /// The most bytes that are kept beside the block that is read: 16 blocks, unless a record is
+    /// larger than a block.
+    const BYTES_MAX: usize = 16 * KIND.block_bytes;
 
-    fn get(&mut self, number: usize, unpack: impl FnOnce() -> Result<Vec<u8>>) -> Result<&[u8]> {
-        let Self(kept) = self;
-        if let Some(place) = kept.iter().position(|(of, _)| *of == number) {
-            return Ok(&kept[place].1);
+    /// A block, which is unpacked unless it is kept.
+    ///
+    /// # Errors
+    /// Those of `unpack`.
+    pub(super) fn get(
+        &mut self,
+        number: usize,
+        unpack: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<&[u8]> {
+        let place = self.0.iter().position(|(of, _)| *of == number);
+        if let Some(place) = place {
+            return Ok(&self.0[place].1);
         }
-        kept.truncate(Self::MOST - 1);
-        kept.push_front((number, unpack()?));
-        Ok(&kept[0].1)
+        let block = unpack()?;
+        while self.bytes() > Self::BYTES_MAX {
+            self.0.pop_back();
+        }
+        self.0.push_front((number, block));
+        Ok(&self.0[0].1)
+    }
+
+    /// The bytes of the blocks that are kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|(_, block)| block.len()).sum()
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use self::reference::{Night, Row, instrument, lost, seen, written};
 use self::sequence::{Sequence, Step};
 use super::column::PastColumn;
-use super::log::{LogSummary, LogWriter, ObservedDays, PastLog};
+use super::log::{LogSummary, LogWriter, ObservedDays, PastLog, UnpackedBlocks};
 use super::lookup::{LookupWriter, PastLookup};
 use super::observe::Observation;
 use super::{LOOKUP, OpenVersion, VERSIONS_LOG, Version, VersionEnd, Versions};
@@ -117,11 +117,16 @@ fn write(state: &State, folder: &Path) -> (PathBuf, PathBuf) {
     let mut keys = LookupWriter::default();
     for versions in state.versions.values() {
         writer.add(versions, None).unwrap();
-        keys.add(versions, None);
+        keys.add(versions, row_of(versions));
     }
     writer.finish().unwrap();
     keys.finish(&lookup).unwrap();
     (log, lookup)
+}
+
+/// A row of today, which is that of the open version.
+fn row_of(versions: &Versions) -> Option<&Instrument> {
+    versions.open.as_ref().map(|open| &open.image)
 }
 
 fn read(path: &Path) -> Result<Vec<Versions>> {
@@ -196,10 +201,16 @@ fn a_damaged_lookup_file() {
     let right = fs::read(&path).unwrap();
     let keys = || {
         let mut keys = LookupWriter::default();
-        state.versions.values().for_each(|versions| keys.add(versions, None));
+        state.versions.values().for_each(|versions| keys.add(versions, row_of(versions)));
         keys
     };
-    assert!(PastLookup::open(&path).unwrap().is_of(keys()));
+    let lookup = PastLookup::open(&path).unwrap();
+    assert!(lookup.is_of(keys()));
+    let since = |versions: &Versions| versions.settled_since(row_of(versions));
+    for versions in state.versions.values() {
+        assert_eq!(lookup.record(versions.figi).unwrap().since, since(versions));
+    }
+    assert!(state.versions.values().any(|versions| since(versions).is_some()));
     let isin = IdType::Isin.admit("US4592001014").unwrap();
     for place in 0..right.len() {
         let mut wrong = right.clone();
@@ -207,9 +218,34 @@ fn a_damaged_lookup_file() {
         for bytes in [&wrong[..], &right[..place]] {
             fs::write(&path, bytes).unwrap();
             let Ok(lookup) = PastLookup::open(&path) else { continue };
-            state.versions.keys().for_each(|figi| _ = lookup.has(*figi));
+            state.versions.keys().for_each(|figi| _ = lookup.record(*figi));
             assert!(lookup.owners(&isin).count() <= state.versions.len());
             assert!(!lookup.is_of(keys()), "{place}");
         }
     }
+}
+
+/// Neighbours are read from one block, and blocks take a bounded number of bytes.
+#[test]
+fn unpacked_blocks() {
+    let mut blocks = UnpackedBlocks::default();
+    let mut unpacked = 0;
+    let mut get = |number: usize| {
+        let unpack = || {
+            unpacked += 1;
+            Ok(vec![number as u8; 16 << 10])
+        };
+        assert_eq!(blocks.get(number, unpack).unwrap()[0], number as u8);
+        (unpacked, blocks.bytes())
+    };
+    assert_eq!([0, 0, 1, 0].map(|number| get(number).0), [1, 1, 2, 2]);
+    let (_, most) = (2..40).map(&mut get).last().unwrap();
+    assert_eq!(most, 17 * (16 << 10));
+    assert_eq!(get(39).0, 40);
+    assert_eq!(get(0).0, 41, "it was left out for later ones");
+    let large = || Ok(vec![0; 1 << 20]);
+    blocks.get(100, large).unwrap();
+    blocks.get(101, large).unwrap();
+    blocks.get(102, large).unwrap();
+    assert_eq!(blocks.bytes(), 1 << 20, "a large one is kept only until the next");
 }

@@ -1,7 +1,10 @@
 //! The fields of a result row by their names, for callers that choose among them.
 
+use super::json_text::escape;
 use super::{Row, Text};
+use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
+use crate::instrument::vocabulary::Property;
 
 macro_rules! fields {
     ($($variant:ident = $name:literal, $doc:literal;)*) => {
@@ -50,8 +53,10 @@ fields! {
 pub enum FieldValue<'a> {
     /// A FIGI, whose characters need no escape.
     Figi(Figi),
-    /// A text.
+    /// A text of a row of the index.
     Text(Text<'a>),
+    /// A text of a row that is not in the index.
+    Plain(&'a str),
 }
 
 impl Field {
@@ -60,8 +65,8 @@ impl Field {
         Self::ALL.iter().copied().find(|field| field.name() == name)
     }
 
-    /// Whether a row as it was has the field.
-    pub fn has_past(self) -> bool {
+    /// Whether the past has the field (contract 20.2).
+    pub(crate) fn has_past(self) -> bool {
         !matches!(self, Self::UniqueId | Self::UniqueIdFutOpt | Self::Metadata)
     }
 
@@ -92,12 +97,35 @@ impl<'a> Row<'a> {
     }
 }
 
+impl Instrument {
+    /// The value of a field of its row; `None` where unknown.
+    pub fn field(&self, field: Field) -> Option<FieldValue<'_>> {
+        let text = match field {
+            Field::Figi => return Some(FieldValue::Figi(self.figi)),
+            Field::CompositeFigi => return self.composite_figi.map(FieldValue::Figi),
+            Field::ShareClassFigi => return self.share_class_figi.map(FieldValue::Figi),
+            Field::Name => self.name.as_deref(),
+            Field::Ticker => self.ticker.as_deref(),
+            Field::ExchCode => self.property(Property::ExchCode),
+            Field::SecurityType => self.property(Property::SecurityType),
+            Field::MarketSector => self.property(Property::MarketSecDes),
+            Field::SecurityType2 => self.property(Property::SecurityType2),
+            Field::SecurityDescription => self.security_description.as_deref(),
+            Field::UniqueId => self.unique_id.as_deref(),
+            Field::UniqueIdFutOpt => self.unique_id_fut_opt.as_deref(),
+            Field::Metadata => self.metadata.as_deref(),
+        };
+        text.map(FieldValue::Plain)
+    }
+}
+
 impl FieldValue<'_> {
     /// Appends the value in the form that it has inside a JSON string.
     pub fn write_json(self, out: &mut Vec<u8>) {
         match self {
             Self::Figi(figi) => out.extend_from_slice(&figi.to_chars()),
             Self::Text(text) => text.json_pieces().for_each(|piece| out.extend_from_slice(piece)),
+            Self::Plain(text) => escape(text, out),
         }
     }
 }
@@ -107,6 +135,7 @@ impl std::fmt::Display for FieldValue<'_> {
         match self {
             Self::Figi(figi) => figi.fmt(f),
             Self::Text(text) => text.fmt(f),
+            Self::Plain(text) => text.fmt(f),
         }
     }
 }

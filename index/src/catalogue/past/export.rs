@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::Catalogue;
+use crate::catalogue::Catalogue;
 use crate::error::{Error, Result};
 use crate::generation::compare::PairWalk;
 use crate::generation::past::Versions;

@@ -1,0 +1,375 @@
+//! The FIGIs of one question that have a record in the log, and how the row of each was on a day.
+
+use std::collections::BTreeMap;
+
+use super::rows::Was;
+use crate::catalogue::Catalogue;
+use crate::catalogue::resolve::Found;
+use crate::error::Result;
+use crate::generation::past::column::PastColumn;
+use crate::generation::past::log::{LogRecord, UnpackedBlocks};
+use crate::generation::past::lookup::Settled;
+use crate::generation::past::stated::Retired;
+use crate::generation::past::{OpenVersion, Past, Version, VersionEnd, Versions};
+use crate::instrument::Instrument;
+use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::vocabulary::Known;
+use crate::meter::Meter;
+use crate::query::{Filters, Lookup};
+use crate::search::Hit;
+
+/// The units of work of finding the owners of an identifier.
+const OWNERS_UNITS: u64 = 20;
+
+/// The units of work of reading the versions of a FIGI: a block of the log is unpacked.
+const RECORD_UNITS: u64 = 2_000;
+
+/// The units of work of reading all columns of a row of today: a block of the extras is unpacked.
+const INSTRUMENT_UNITS: u64 = 14_000;
+
+/// The most FIGIs that had an identifier, of which the versions are read. An identifier that more
+/// had is invalid for questions about the past.
+pub(super) const OWNERS_MAX: usize = 1_000;
+
+/// The side from which a day between two versions is seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Neighbour {
+    Earlier,
+    Later,
+}
+
+/// The first and the last day of a version, and the columns that were filled later than on its first
+/// day. An open version has no last day.
+pub(super) type VersionDays<'a> = (Date, Option<Date>, &'a [(PastColumn, Date)]);
+
+/// The records that a question needs, and how much of them.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    /// Whether the rows of open versions are read although they are those of today. To read a whole
+    /// row takes far longer than to look at it.
+    pub(super) has_open_rows: bool,
+    /// The records of FIGIs that are settled on this day are not read.
+    pub(super) settled_on: Option<Date>,
+}
+
+impl Wanted {
+    /// All of all records.
+    pub(super) const ALL: Self = Self { has_open_rows: true, settled_on: None };
+
+    /// The records that a question about a day needs. A filter by a number compares those of today,
+    /// which only a whole row has.
+    pub(super) fn on(day: Date, lookups: &[Lookup<'_>]) -> Self {
+        let mut filters = lookups.iter().filter_map(Lookup::filters);
+        let has_open_rows = filters.any(|filters| filters.numbers.iter().any(Option::is_some));
+        Self { has_open_rows, settled_on: Some(day) }
+    }
+}
+
+/// Reads the records of the log for the questions of one list.
+pub(super) struct Records<'a> {
+    catalogue: &'a Catalogue,
+    pub(super) past: &'a Past,
+    pub(super) meter: &'a Meter,
+    unpacked: UnpackedBlocks,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(catalogue: &'a Catalogue, past: &'a Past, meter: &'a Meter) -> Self {
+        Self { catalogue, past, meter, unpacked: UnpackedBlocks::default() }
+    }
+
+    /// The record of a FIGI.
+    fn record(&mut self, figi: Figi) -> Result<Option<LogRecord>> {
+        self.meter.charge(RECORD_UNITS)?;
+        self.past.log.get_by(figi, &mut self.unpacked)
+    }
+
+    /// A row of today, with all columns.
+    fn instrument(&self, hit: Hit) -> Result<Instrument> {
+        self.meter.charge(INSTRUMENT_UNITS)?;
+        self.catalogue.instrument(hit)
+    }
+}
+
+/// The FIGIs of a question that have a record in the log.
+pub(super) struct Timelines<'a> {
+    wanted: Wanted,
+    by_figi: BTreeMap<Figi, Timeline<'a>>,
+    /// The FIGIs whose records were not read, and the day since which each is settled.
+    settled: BTreeMap<Figi, Date>,
+    owners: Vec<(IdValue<'static>, Vec<Figi>)>,
+}
+
+/// A FIGI that has a record in the log.
+pub(super) struct Timeline<'a> {
+    pub(super) versions: Versions,
+    /// The row of today.
+    pub(super) today: Option<Found<'a>>,
+    /// All columns of the row of today, if they were read.
+    row: Option<Instrument>,
+    /// Whether the row of the open version is that of today, and was not read.
+    pub(super) is_as_today: bool,
+    /// The little that is known of a FIGI that never had a row.
+    bare: Instrument,
+}
+
+impl<'a> Timelines<'a> {
+    pub(super) fn new(wanted: Wanted) -> Self {
+        let (by_figi, settled, owners) = Default::default();
+        Self { wanted, by_figi, settled, owners }
+    }
+
+    /// The number of FIGIs with a record.
+    pub(super) fn len(&self) -> usize {
+        self.by_figi.len() + self.settled.len()
+    }
+
+    /// Those whose records were read.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Timeline<'a>> {
+        self.by_figi.values()
+    }
+
+    /// That of a FIGI, if its record was read.
+    pub(super) fn of(&self, figi: Figi) -> Option<&Timeline<'a>> {
+        self.by_figi.get(&figi)
+    }
+
+    /// The day since which a FIGI is settled, if its record was not read for that.
+    pub(super) fn settled_since(&self, figi: Figi) -> Option<Date> {
+        self.settled.get(&figi).copied()
+    }
+
+    /// Whether records were not read, since their FIGIs are settled.
+    pub(super) fn has_settled(&self) -> bool {
+        !self.settled.is_empty()
+    }
+
+    /// Reads the versions of a FIGI, if it has a record.
+    pub(super) fn read(&mut self, figi: Figi, records: &mut Records<'a>) -> Result<()> {
+        let Some(Settled { since }) = records.past.lookup.record(figi) else { return Ok(()) };
+        // One more shows that there are too many.
+        if self.by_figi.contains_key(&figi) || self.len() > OWNERS_MAX {
+            return Ok(());
+        }
+        if let (Some(since), Some(day)) = (since, self.wanted.settled_on)
+            && since <= day
+        {
+            self.settled.insert(figi, since);
+            return Ok(());
+        }
+        let Some(record) = records.record(figi)? else { return Ok(()) };
+        let today = records.catalogue.find(figi);
+        let is_as_today = !self.wanted.has_open_rows && today.is_some() && record.is_open_as_row();
+        let row = today.filter(|_| !is_as_today).map(|hit| records.instrument(hit)).transpose()?;
+        let today = today.map(|hit| Found { part: records.catalogue.part(hit), hit });
+        let versions = record.versions(row.as_ref());
+        let bare = bare(&versions);
+        self.by_figi.insert(figi, Timeline { versions, today, row, is_as_today, bare });
+        Ok(())
+    }
+
+    /// Reads the versions of the FIGIs that had the identifier of a lookup.
+    pub(super) fn read_owners(
+        &mut self,
+        lookup: &Lookup<'_>,
+        records: &mut Records<'a>,
+    ) -> Result<()> {
+        records.meter.charge(OWNERS_UNITS)?;
+        let key = &lookup.id_value;
+        let figis: Vec<Figi> = match key.id_type() {
+            IdType::BbGlobal => Figi::parse(key.as_str()).into_iter().collect(),
+            _ => records.past.lookup.owners(key).take(OWNERS_MAX + 1).collect(),
+        };
+        for figi in &figis {
+            self.read(*figi, records)?;
+        }
+        self.owners.push((key.clone().into_owned(), figis));
+        Ok(())
+    }
+
+    /// The FIGIs that had the identifier of a lookup, which were read.
+    pub(super) fn owners(&self, lookup: &Lookup<'_>) -> impl Iterator<Item = &Timeline<'a>> {
+        let figis = self.owners.iter().find(|(key, _)| *key == lookup.id_value);
+        let figis = figis.map(|(_, figis)| &figis[..]).unwrap_or_default();
+        figis.iter().filter_map(|figi| self.by_figi.get(figi))
+    }
+
+    /// Whether it is stated that a FIGI had the identifier of a lookup on a day.
+    pub(super) fn are_stated(&self, lookups: &[Lookup<'_>], day: Date) -> bool {
+        lookups.iter().any(|lookup| {
+            self.all()
+                .any(|timeline| matches!(timeline.stated_on(&lookup.id_value, day), Some(Some(_))))
+        })
+    }
+
+    /// Whether each FIGI has the same row from both sides of a day.
+    pub(super) fn are_certain(&self, day: Date, past: &Past) -> bool {
+        self.all().all(|timeline| {
+            let [earlier, later] =
+                [Neighbour::Earlier, Neighbour::Later].map(|side| timeline.on(day, side, past));
+            match (earlier, later) {
+                (Some(earlier), Some(later)) => std::ptr::eq(earlier, later),
+                (None, None) => true,
+                _ => false,
+            }
+        })
+    }
+}
+
+impl<'a> Timeline<'a> {
+    /// The closed versions that questions see, in the order of their days.
+    pub(super) fn closed(&self) -> impl DoubleEndedIterator<Item = &Version> {
+        self.versions.closed.iter().filter(|version| version.end != VersionEnd::Revised)
+    }
+
+    /// The row on a day. Before the first and after the last observed day of a gap, it is the
+    /// neighbour on that side.
+    pub(super) fn on(&self, day: Date, side: Neighbour, past: &Past) -> Option<&Instrument> {
+        let days = &past.summary().days;
+        if let Some(open) = self.versions.open.as_ref().filter(|open| open.first <= day) {
+            return Some(&open.image);
+        }
+        let before = self.closed().rfind(|version| version.first <= day);
+        if let Some(version) = before.filter(|version| day <= version.last) {
+            return Some(&version.image);
+        }
+        let open = self.versions.open.as_ref().map(|open| (open.first, &open.image));
+        let after = self.closed().find(|version| version.first > day);
+        let after = after.map(|version| (version.first, &version.image)).or(open);
+        match (before, after) {
+            // It was there all the time, and became the next version on an unknown day.
+            (Some(before), Some((_, after))) if before.end == VersionEnd::Replaced => {
+                Some(if side == Neighbour::Earlier { &before.image } else { after })
+            }
+            (before, after) => match side {
+                // Perhaps it was still there.
+                Neighbour::Earlier => {
+                    let is_before_absence = |version: &&Version| {
+                        days.after(version.last).is_none_or(|absent| day < absent)
+                    };
+                    before.filter(is_before_absence).map(|version| &version.image)
+                }
+                // Perhaps it was there already.
+                Neighbour::Later => {
+                    let is_after_absence = |(first, _): &(Date, _)| {
+                        days.before(*first).is_none_or(|absent| absent < day)
+                    };
+                    after.filter(is_after_absence).map(|(_, image)| image)
+                }
+            },
+        }
+    }
+
+    /// Whether the row was observed before and after a day without a change between, or on it.
+    pub(super) fn was_observed(&self, day: Date) -> bool {
+        self.versions.open.as_ref().is_some_and(|open| open.first <= day)
+            || self.closed().any(|version| version.first <= day && day <= version.last)
+    }
+
+    /// The last row that the FIGI had.
+    pub(super) fn last_image(&self) -> &Instrument {
+        self.images().last().unwrap_or(&self.bare)
+    }
+
+    /// The statements about an identifier. About a FIGI that never had a row all of them: it is known
+    /// by these only.
+    pub(super) fn stated(&self, key: &IdValue<'_>) -> impl DoubleEndedIterator<Item = &Retired> {
+        let stated = self.versions.stated.iter();
+        let are_all = key.id_type() == IdType::BbGlobal && self.images().next().is_none();
+        stated.filter(move |retired| {
+            let id_value = &retired.id_value;
+            are_all || (id_value.id_type() == key.id_type() && id_value.as_str() == key.as_str())
+        })
+    }
+
+    /// The statements about an identifier and a day: that the FIGI had it, or `Some(None)` that it had
+    /// not; `None` when nothing is stated of the identifier.
+    pub(super) fn stated_on(&self, key: &IdValue<'_>, day: Date) -> Option<Option<&Retired>> {
+        let mut stated = self.stated(key).peekable();
+        stated.peek()?;
+        Some(stated.find(|retired| retired.holds(day)))
+    }
+
+    /// The last row that had the identifier of a lookup, or else the last statement that it had it.
+    pub(super) fn last<'b>(&'b self, lookup: &Lookup<'_>, past: &'b Past) -> Option<Was<'b>> {
+        // It may be open: a value that is blank now.
+        let observed = self.images().filter(|image| self.passes(image, lookup, past)).last();
+        if let Some(image) = observed {
+            return Some(self.at(image, past));
+        }
+        let retired = self.stated(&lookup.id_value).next_back()?;
+        let image = self.last_image();
+        self.is_admitted(image, lookup, past)
+            .then(|| Was { stated: Some(retired), ..self.at(image, past) })
+    }
+
+    /// All rows that the FIGI had, but for one that was not read.
+    pub(super) fn images(&self) -> impl Iterator<Item = &Instrument> {
+        let open = self.versions.open.iter().map(|open| &open.image);
+        let open = open.filter(|_| !self.is_as_today);
+        self.closed().map(|version| &version.image).chain(open)
+    }
+
+    /// Whether this is the row of the open version, which was not read since it is that of today.
+    pub(super) fn is_unread(&self, image: &Instrument) -> bool {
+        let mut open = self.versions.open.iter();
+        self.is_as_today && open.any(|open| std::ptr::eq(&open.image, image))
+    }
+
+    /// Whether a row had the identifier of a lookup, and passes its filters.
+    pub(super) fn passes(&self, image: &Instrument, lookup: &Lookup<'_>, past: &Past) -> bool {
+        let has = match lookup.id_value.id_type() {
+            IdType::BbGlobal => image.figi.to_chars() == *lookup.id_value.as_str().as_bytes(),
+            _ => image.keys().any(|key| key == lookup.id_value),
+        };
+        has && self.is_admitted(image, lookup, past)
+    }
+
+    /// Whether a row passes the filters of a lookup.
+    pub(super) fn is_admitted(&self, image: &Instrument, lookup: &Lookup<'_>, past: &Past) -> bool {
+        let numbers = self.row.as_ref().map(Instrument::filter_numbers).unwrap_or_default();
+        let text = |known: Known| past.vocabulary.text(known);
+        let default = Filters::default();
+        lookup.filters().unwrap_or(&default).admit(image, numbers, text)
+    }
+
+    /// The instrument that took the place of this one, if one is stated.
+    pub(super) fn successor(&self) -> Option<Figi> {
+        self.versions.stated.iter().rev().find_map(|retired| retired.successor)
+    }
+
+    /// One of its rows.
+    pub(super) fn at<'b>(&'b self, image: &'b Instrument, past: &'b Past) -> Was<'b> {
+        Was { timeline: self, image, vocabulary: &past.vocabulary, stated: None }
+    }
+
+    /// The days on which the FIGI had an image, and the days on which a column was learned; `None`
+    /// for a FIGI that never had a row.
+    pub(super) fn days(&self, image: &Instrument) -> Option<VersionDays<'_>> {
+        let closed = self.versions.closed.iter();
+        let mut closed = closed.filter(|version| std::ptr::eq(&version.image, image));
+        match (closed.next(), &self.versions.open) {
+            (Some(Version { first, last, learned, .. }), _) => Some((*first, Some(*last), learned)),
+            (None, Some(OpenVersion { first, learned, image: open }))
+                if std::ptr::eq(open, image) =>
+            {
+                Some((*first, None, learned))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A FIGI that never had a row, with all that is known of it: the identifiers that are stated.
+fn bare(versions: &Versions) -> Instrument {
+    let mut bare = Instrument::new(versions.figi);
+    for Retired { id_value, .. } in &versions.stated {
+        match id_value.id_type() {
+            IdType::Ticker => bare.ticker = Some(id_value.as_str().to_owned()),
+            _ => bare.identifiers.push(id_value.clone()),
+        }
+    }
+    bare
+}
