@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::slice;
 
 use super::rows::{AsOf, Began, Was};
-use super::timelines::{Neighbour, OWNERS_MAX, Records, Timelines, Wanted};
+use super::timelines::{LogReader, Neighbour, OWNERS_MAX, Timelines, Wanted};
 use super::{PAST_CANDIDATES_MAX, PAST_ROWS_MAX, within};
 use crate::catalogue::Catalogue;
 use crate::catalogue::lookup::{LastConditions, Located};
@@ -54,7 +54,7 @@ impl Catalogue {
             policy,
             bounds,
             left: bounds.rows_max,
-            records: Records::new(self, past, meter),
+            log: LogReader::new(self, past, meter),
             conditions: self.last_conditions(),
         };
         let mut resolutions = Vec::with_capacity(questions.len());
@@ -125,9 +125,9 @@ impl Catalogue {
         list: &mut AsOfList<'a>,
     ) -> Result<()> {
         for hit in today {
-            timelines.read(self.row(*hit).figi(), &mut list.records)?;
+            timelines.read(self.row(*hit).figi(), &mut list.log)?;
         }
-        timelines.read_owners(lookup, &mut list.records)
+        timelines.read_owners(lookup, &mut list.log)
     }
 }
 
@@ -137,7 +137,7 @@ struct AsOfList<'a> {
     bounds: ResolveBounds,
     /// The number of rows of today that the remaining identifiers may find.
     left: usize,
-    records: Records<'a>,
+    log: LogReader<'a>,
     /// For each part, the conditions of the last lookup.
     conditions: Vec<LastConditions<'a>>,
 }
@@ -146,7 +146,7 @@ impl<'a> AsOfList<'a> {
     /// Whether a row of today passes the filters of a lookup.
     fn pass(&mut self, hit: Hit, lookup: &'a Lookup<'_>) -> Result<bool, TakesMore> {
         let conditions = &mut self.conditions[hit.part as usize];
-        Ok(conditions.of(lookup.filters(), self.records.meter)?.pass(hit.doc))
+        Ok(conditions.of(lookup.filters(), self.log.meter)?.pass(hit.doc))
     }
 }
 
@@ -165,7 +165,7 @@ struct DayQuestion<'a, 'q> {
 impl<'a> DayQuestion<'a, '_> {
     /// The result: that of both sides of the day if they name the same rows.
     fn resolved(&self, list: &mut AsOfList<'a>, coverage: Coverage) -> Result<Resolution> {
-        let past = list.records.past;
+        let past = list.log.past;
         let earlier = self.decided(Neighbour::Earlier, list)?;
         let later = match !self.is_covered || self.timelines.are_certain(self.day, past) {
             true => None,
@@ -223,7 +223,7 @@ impl<'a> DayQuestion<'a, '_> {
         }
         let mut name = question.name_like().map(SoughtName::new);
         let (isin, most) = (question.asked_isin(), list.bounds.candidates_max);
-        decide(found, list.policy, isin, name.as_mut(), most, list.records.meter)
+        decide(found, list.policy, isin, name.as_mut(), most, list.log.meter)
     }
 
     /// The rows that had an identifier on the day and passed its filters.
@@ -234,7 +234,7 @@ impl<'a> DayQuestion<'a, '_> {
         side: Neighbour,
         list: &mut AsOfList<'a>,
     ) -> Result<Vec<AsOf<'_>>, TakesMore> {
-        let (past, timelines) = (list.records.past, &self.timelines);
+        let (past, timelines) = (list.log.past, &self.timelines);
         let mut rows = Vec::new();
         for hit in today.iter().filter(|_| self.is_covered) {
             let figi = self.catalogue.row(*hit).figi();
@@ -261,12 +261,12 @@ impl<'a> DayQuestion<'a, '_> {
             let was = match timeline.stated_on(&lookup.id_value, self.day) {
                 Some(Some(retired)) if !is_certain || observed.is_none() => {
                     let image = observed.or(image).unwrap_or(timeline.last_image());
-                    let was = Was { stated: Some(retired), ..timeline.at(image, past) };
+                    let was = Was { stated: Some(retired), ..Was::of(timeline, image, past) };
                     Some(was).filter(|was| timeline.is_admitted(was.image, lookup, past))
                 }
                 // The end that is stated is exact, and that which was observed is not.
                 Some(None) if !is_certain => None,
-                _ => observed.map(|image| timeline.at(image, past)),
+                _ => observed.map(|image| Was::of(timeline, image, past)),
             };
             rows.extend(was.map(AsOf::Was));
         }
@@ -312,7 +312,7 @@ impl<'a> DayQuestion<'a, '_> {
         today: &[Hit],
         list: &mut AsOfList<'a>,
     ) -> Result<Option<Date>, TakesMore> {
-        let (past, catalogue) = (list.records.past, self.catalogue);
+        let (past, catalogue) = (list.log.past, self.catalogue);
         let mut since: Option<Date> = None;
         let mut add = |day: Option<Date>| since = since.into_iter().chain(day).min();
         for timeline in timelines.all() {

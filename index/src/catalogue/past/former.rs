@@ -5,8 +5,8 @@ use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::rows::AsOf;
-use super::timelines::{Records, Timelines, Wanted};
+use super::rows::{AsOf, Was};
+use super::timelines::{LogReader, Timelines, Wanted};
 use super::{PAST_CANDIDATES_MAX, PAST_ROWS_MAX, within};
 use crate::catalogue::Catalogue;
 use crate::error::Result;
@@ -43,11 +43,10 @@ impl Catalogue {
     ) -> Result<()> {
         let Some(past) = &self.generation.past else { return Ok(()) };
         let mut left = PAST_ROWS_MAX;
-        let mut records = Records::new(self, past, meter);
+        let mut log = LogReader::new(self, past, meter);
         for (question, resolution) in questions.iter().zip(resolutions) {
             if resolution.status == Status::Unknown
-                && let Some(former) =
-                    self.former(&mut records, question.borrow(), policy, bounds)?
+                && let Some(former) = self.former(&mut log, question.borrow(), policy, bounds)?
             {
                 *resolution = within(former, &mut left);
             }
@@ -69,11 +68,11 @@ impl Catalogue {
     ) -> Result<()> {
         let Some(past) = &self.generation.past else { return Ok(()) };
         let mut left = PAST_ROWS_MAX;
-        let mut records = Records::new(self, past, meter);
+        let mut log = LogReader::new(self, past, meter);
         for (question, resolution) in questions.iter().zip(resolutions) {
             let is_asked = matches!(resolution.status, Status::Resolved(_) | Status::Ambiguous(_));
             if is_asked && resolution.past.is_empty() {
-                let mut formerly = self.formerly(&mut records, question.borrow(), resolution)?;
+                let mut formerly = self.formerly(&mut log, question.borrow(), resolution)?;
                 formerly.truncate(FORMERLY_MAX.min(left));
                 left -= formerly.len();
                 resolution.formerly = formerly;
@@ -84,23 +83,23 @@ impl Catalogue {
 
     fn formerly(
         &self,
-        records: &mut Records<'_>,
+        log: &mut LogReader<'_>,
         question: &Question<'_>,
         resolution: &Resolution,
     ) -> Result<Vec<PastRow>> {
-        let past = records.past;
+        let past = log.past;
         let mut timelines = Timelines::new(Wanted::ALL);
         let lookups = question.lookups.iter();
         let taken = lookups.filter(|it| resolution.id_types.contains(&it.id_value.id_type()));
         let taken: Vec<&Lookup<'_>> = taken.collect();
         for lookup in &taken {
-            timelines.read_owners(lookup, records)?;
+            timelines.read_owners(lookup, log)?;
         }
         let today: Vec<Figi> = resolution.hits.iter().map(|hit| self.row(*hit).figi()).collect();
         let mut rows: BTreeMap<Figi, PastRow> = BTreeMap::new();
         for lookup in taken {
             for timeline in timelines.owners(lookup) {
-                let last = timeline.last(lookup, past);
+                let last = Was::last(timeline, lookup, past);
                 let Some(was) = last.filter(|was| !today.contains(&was.image.figi)) else {
                     continue;
                 };
@@ -116,17 +115,17 @@ impl Catalogue {
 
     fn former(
         &self,
-        records: &mut Records<'_>,
+        log: &mut LogReader<'_>,
         question: &Question<'_>,
         policy: &Policy,
         bounds: ResolveBounds,
     ) -> Result<Option<Resolution>> {
-        let past = records.past;
+        let past = log.past;
         let mut timelines = Timelines::new(Wanted::ALL);
         let mut found = Vec::new();
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
-                timelines.read_owners(lookup, records)?;
+                timelines.read_owners(lookup, log)?;
             }
         }
         let timelines = &timelines;
@@ -134,7 +133,7 @@ impl Catalogue {
             for lookup in lookups {
                 let mut rows = Vec::new();
                 for timeline in timelines.owners(lookup) {
-                    rows.extend(timeline.last(lookup, past).map(AsOf::Was));
+                    rows.extend(Was::last(timeline, lookup, past).map(AsOf::Was));
                 }
                 found.push((lookup.id_value.id_type(), rows));
             }
@@ -145,7 +144,7 @@ impl Catalogue {
         let most = bounds.candidates_max.min(PAST_CANDIDATES_MAX);
         let mut name = question.name_like().map(SoughtName::new);
         let isin = question.asked_isin();
-        let decision = decide(found, policy, isin, name.as_mut(), most, records.meter)?;
+        let decision = decide(found, policy, isin, name.as_mut(), most, log.meter)?;
         let past_row = |row: AsOf<'_>, id_type: IdType| match row {
             AsOf::Was(row) => row.former(id_type, question, past),
             AsOf::Is { .. } => unreachable!("former rows are of the past"),

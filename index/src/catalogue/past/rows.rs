@@ -12,6 +12,7 @@ use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
 use crate::instrument::markets::home;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::query::Lookup;
 use crate::resolve::past::{Basis, PastRow, WasRow};
 use crate::resolve::policy::Candidate;
 use crate::resolve::question::Question;
@@ -47,7 +48,31 @@ pub(super) struct Was<'a> {
     pub(super) stated: Option<&'a Retired>,
 }
 
-impl Was<'_> {
+impl<'a> Was<'a> {
+    /// One of the rows of a FIGI, as it was observed.
+    pub(super) fn of(timeline: &'a Timeline<'a>, image: &'a Instrument, past: &'a Past) -> Self {
+        Self { timeline, image, vocabulary: &past.vocabulary, stated: None }
+    }
+
+    /// The last row of a FIGI that had the identifier of a lookup, or else the last statement that
+    /// it had it.
+    pub(super) fn last(
+        timeline: &'a Timeline<'a>,
+        lookup: &Lookup<'_>,
+        past: &'a Past,
+    ) -> Option<Self> {
+        // It may be open: a value that is blank now.
+        let observed = timeline.images().filter(|image| timeline.passes(image, lookup, past));
+        if let Some(image) = observed.last() {
+            return Some(Self::of(timeline, image, past));
+        }
+        let retired = timeline.stated(&lookup.id_value).next_back()?;
+        let image = timeline.last_image();
+        timeline
+            .is_admitted(image, lookup, past)
+            .then(|| Self { stated: Some(retired), ..Self::of(timeline, image, past) })
+    }
+
     /// The row on a day for an answer.
     fn on(self, id_type: IdType, day: Date) -> PastRow {
         match (self.stated, self.timeline.days(self.image)) {

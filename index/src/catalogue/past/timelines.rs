@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::rows::Was;
 use crate::catalogue::Catalogue;
 use crate::catalogue::resolve::Found;
 use crate::error::Result;
@@ -55,7 +54,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// All of all records.
+    /// All records, with all rows.
     pub(super) const ALL: Self = Self { has_open_rows: true, settled_on: None };
 
     /// The records that a question about a day needs. A filter by a number compares those of today,
@@ -68,14 +67,14 @@ impl Wanted {
 }
 
 /// Reads the records of the log for the questions of one list.
-pub(super) struct Records<'a> {
+pub(super) struct LogReader<'a> {
     catalogue: &'a Catalogue,
     pub(super) past: &'a Past,
     pub(super) meter: &'a Meter,
     unpacked: UnpackedBlocks,
 }
 
-impl<'a> Records<'a> {
+impl<'a> LogReader<'a> {
     pub(super) fn new(catalogue: &'a Catalogue, past: &'a Past, meter: &'a Meter) -> Self {
         Self { catalogue, past, meter, unpacked: UnpackedBlocks::default() }
     }
@@ -126,12 +125,12 @@ impl<'a> Timelines<'a> {
         self.by_figi.len() + self.settled.len()
     }
 
-    /// Those whose records were read.
+    /// The FIGIs whose records were read.
     pub(super) fn all(&self) -> impl Iterator<Item = &Timeline<'a>> {
         self.by_figi.values()
     }
 
-    /// That of a FIGI, if its record was read.
+    /// The timeline of a FIGI, if its record was read.
     pub(super) fn of(&self, figi: Figi) -> Option<&Timeline<'a>> {
         self.by_figi.get(&figi)
     }
@@ -147,8 +146,8 @@ impl<'a> Timelines<'a> {
     }
 
     /// Reads the versions of a FIGI, if it has a record.
-    pub(super) fn read(&mut self, figi: Figi, records: &mut Records<'a>) -> Result<()> {
-        let Some(Settled { since }) = records.past.lookup.record(figi) else { return Ok(()) };
+    pub(super) fn read(&mut self, figi: Figi, log: &mut LogReader<'a>) -> Result<()> {
+        let Some(Settled { since }) = log.past.lookup.record(figi) else { return Ok(()) };
         // One more shows that there are too many.
         if self.by_figi.contains_key(&figi) || self.len() > OWNERS_MAX {
             return Ok(());
@@ -159,11 +158,11 @@ impl<'a> Timelines<'a> {
             self.settled.insert(figi, since);
             return Ok(());
         }
-        let Some(record) = records.record(figi)? else { return Ok(()) };
-        let today = records.catalogue.find(figi);
+        let Some(record) = log.record(figi)? else { return Ok(()) };
+        let today = log.catalogue.find(figi);
         let is_as_today = !self.wanted.has_open_rows && today.is_some() && record.is_open_as_row();
-        let row = today.filter(|_| !is_as_today).map(|hit| records.instrument(hit)).transpose()?;
-        let today = today.map(|hit| Found { part: records.catalogue.part(hit), hit });
+        let row = today.filter(|_| !is_as_today).map(|hit| log.instrument(hit)).transpose()?;
+        let today = today.map(|hit| Found { part: log.catalogue.part(hit), hit });
         let versions = record.versions(row.as_ref());
         let bare = bare(&versions);
         self.by_figi.insert(figi, Timeline { versions, today, row, is_as_today, bare });
@@ -174,16 +173,16 @@ impl<'a> Timelines<'a> {
     pub(super) fn read_owners(
         &mut self,
         lookup: &Lookup<'_>,
-        records: &mut Records<'a>,
+        log: &mut LogReader<'a>,
     ) -> Result<()> {
-        records.meter.charge(OWNERS_UNITS)?;
+        log.meter.charge(OWNERS_UNITS)?;
         let key = &lookup.id_value;
         let figis: Vec<Figi> = match key.id_type() {
             IdType::BbGlobal => Figi::parse(key.as_str()).into_iter().collect(),
-            _ => records.past.lookup.owners(key).take(OWNERS_MAX + 1).collect(),
+            _ => log.past.lookup.owners(key).take(OWNERS_MAX + 1).collect(),
         };
         for figi in &figis {
-            self.read(*figi, records)?;
+            self.read(*figi, log)?;
         }
         self.owners.push((key.clone().into_owned(), figis));
         Ok(())
@@ -292,19 +291,6 @@ impl<'a> Timeline<'a> {
         Some(stated.find(|retired| retired.holds(day)))
     }
 
-    /// The last row that had the identifier of a lookup, or else the last statement that it had it.
-    pub(super) fn last<'b>(&'b self, lookup: &Lookup<'_>, past: &'b Past) -> Option<Was<'b>> {
-        // It may be open: a value that is blank now.
-        let observed = self.images().filter(|image| self.passes(image, lookup, past)).last();
-        if let Some(image) = observed {
-            return Some(self.at(image, past));
-        }
-        let retired = self.stated(&lookup.id_value).next_back()?;
-        let image = self.last_image();
-        self.is_admitted(image, lookup, past)
-            .then(|| Was { stated: Some(retired), ..self.at(image, past) })
-    }
-
     /// All rows that the FIGI had, but for one that was not read.
     pub(super) fn images(&self) -> impl Iterator<Item = &Instrument> {
         let open = self.versions.open.iter().map(|open| &open.image);
@@ -338,11 +324,6 @@ impl<'a> Timeline<'a> {
     /// The instrument that took the place of this one, if one is stated.
     pub(super) fn successor(&self) -> Option<Figi> {
         self.versions.stated.iter().rev().find_map(|retired| retired.successor)
-    }
-
-    /// One of its rows.
-    pub(super) fn at<'b>(&'b self, image: &'b Instrument, past: &'b Past) -> Was<'b> {
-        Was { timeline: self, image, vocabulary: &past.vocabulary, stated: None }
     }
 
     /// The days on which the FIGI had an image, and the days on which a column was learned; `None`

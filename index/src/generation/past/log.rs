@@ -289,8 +289,7 @@ impl LogRecord {
 pub(crate) struct UnpackedBlocks(VecDeque<(usize, Vec<u8>)>);
 
 impl UnpackedBlocks {
-    /// The most bytes that are kept beside the block that is read: 16 blocks, unless a record is
-    /// larger than a block.
+    /// The bytes of 16 blocks. No more are kept when another one is unpacked.
     const BYTES_MAX: usize = 16 * KIND.block_bytes;
 
     /// A block, which is unpacked unless it is kept.
