@@ -174,6 +174,18 @@ fn former_values() {
     assert_eq!(unknown(json!({"jobs": ["STEP"], "prefer": prefer, "asOf": "2024-01-02"})), "");
 }
 
+/// contract 20.10: numbers are those of today.
+#[test]
+fn numbers_of_former_rows() {
+    let server = server();
+    let with = |coupon: Value| {
+        let job = json!({"idType": "TICKER", "idValue": "OLD", "coupon": coupon});
+        result(&server, job, json!({"asOf": "2024-01-02"}))["status"].clone()
+    };
+    assert_eq!(with(json!([4, 5])), "resolved");
+    assert_eq!(with(json!([5, 6])), "unknown");
+}
+
 /// contract 20.5: days in another form, and values that are not days.
 #[test]
 fn bad_days() {

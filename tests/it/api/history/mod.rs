@@ -43,7 +43,7 @@ fn row(number: u32, ticker: &str, code: &str, share_class: u32) -> Instrument {
 fn rows(day: usize) -> Vec<Instrument> {
     let mut rows = vec![
         // Renamed.
-        row(1, if day == 0 { "OLD" } else { "NEW" }, "US", 901),
+        Instrument { coupon: Some(4.5), ..row(1, if day == 0 { "OLD" } else { "NEW" }, "US", 901) },
         // A name of which the vendor learned the ISIN on the last day.
         row(5, "LEARN", "US", 905),
         // Two securities that had one ticker.
