@@ -52,25 +52,28 @@ impl<'a> ListQuestions<'a> {
     ) -> Result<Vec<Resolution>, Error> {
         let (questions, days) = (&self.questions[places.clone()], &self.days[places]);
         let Self { policy, bounds, .. } = self;
-        if days.iter().all(Option::is_none) {
+        let as_of_now = |questions: &[&Question<'_>]| {
             let mut resolved = index.resolve(questions, policy, *bounds, meter)?;
             index.add_former(questions, &mut resolved, policy, *bounds, meter)?;
-            return Ok(resolved);
-        }
+            Ok::<_, Error>(resolved)
+        };
         let both = || questions.iter().zip(days);
         let now: Vec<&Question<'_>> =
             both().filter(|(_, day)| day.is_none()).map(|(question, _)| question).collect();
         let dated: Vec<(&Question<'_>, Date)> =
             both().filter_map(|(question, day)| Some((question, (*day)?))).collect();
-        let mut resolved = index.resolve(&now, policy, *bounds, meter)?;
-        index.add_former(&now, &mut resolved, policy, *bounds, meter)?;
-        let mut resolved = resolved.into_iter();
-        let mut as_of = index.resolve_as_of(&dated, policy, *bounds, meter)?.into_iter();
-        let each = days.iter().map(|day| match day {
-            None => resolved.next(),
-            Some(_) => as_of.next(),
-        });
-        Ok(each.map(|one| one.expect("each question has a result")).collect())
+        if dated.is_empty() {
+            return as_of_now(&now);
+        }
+        let mut resolved = index.resolve_as_of(&dated, policy, *bounds, meter)?;
+        if now.is_empty() {
+            return Ok(resolved);
+        }
+        // Without more places than needed: the results of a long list are large.
+        resolved.reserve_exact(now.len());
+        resolved.append(&mut as_of_now(&now)?);
+        in_order(&mut resolved, days);
+        Ok(resolved)
     }
 
     /// Adds further rows to the results of the questions that are asked as of now, by `add`. If it
@@ -158,6 +161,23 @@ impl ListQuestions<'_> {
         });
         let alone: Result<Vec<Vec<Resolution>>, Error> = alone.collect();
         Ok(unless_it_takes_more(alone)?.map(|alone| alone.concat()))
+    }
+}
+
+/// Puts results in the order of their questions: those of questions with a day come first. Results
+/// are moved in place, because those of a long list are large.
+fn in_order(results: &mut [Resolution], days: &[Option<Date>]) {
+    let place = |is_dated: bool| {
+        let places = days.iter().enumerate().filter(move |(_, day)| day.is_some() == is_dated);
+        places.map(|(place, _)| place)
+    };
+    let mut places: Vec<usize> = place(true).chain(place(false)).collect();
+    for at in 0..places.len() {
+        while places[at] != at {
+            let place = places[at];
+            results.swap(at, place);
+            places.swap(at, place);
+        }
     }
 }
 

@@ -73,6 +73,13 @@ pub(super) fn lists(bytes: usize) -> Vec<Hostile> {
             jobs(JOBS_MAX, |_| r#"{"text":"MANY","asOf":"2024-01-02"}"#.to_owned()),
         ),
         (
+            "jobs with a day and without",
+            jobs(JOBS_MAX, |number| match number % 2 {
+                0 => r#"{"text":"MANY","asOf":"2024-01-02"}"#.to_owned(),
+                _ => r#"{"text":"NONE"}"#.to_owned(),
+            }),
+        ),
+        (
             "a day that is long",
             format!(
                 "{{\"jobs\":[{{\"text\":\"A\",\"asOf\":\"{}\"}}]}}",
