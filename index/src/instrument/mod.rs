@@ -21,6 +21,7 @@ use std::fmt;
 use self::attribute::Attribute;
 pub use self::attribute::Instrument;
 use self::date::Date;
+use self::figi::Figi;
 use self::id_type::{IdType, IdValue};
 use self::level::Level;
 use self::value::ColumnValue;
@@ -76,6 +77,23 @@ impl Instrument {
         let given = self.identifiers.iter().filter(|value| value.id_type() != IdType::BbGlobal);
         let own = composite.into_iter().chain(share_class).chain(ticker);
         own.chain(given.map(IdValue::borrowed))
+    }
+
+    /// Whether a mapping job with this identifier finds the instrument: it is one of
+    /// [`Instrument::keys`], or its own FIGI.
+    pub fn has_key(&self, key: &IdValue<'_>) -> bool {
+        let is = |figi: Figi| figi.to_chars() == *key.as_str().as_bytes();
+        let is_own = match key.id_type() {
+            IdType::BbGlobal => return is(self.figi),
+            IdType::CompositeBbGlobal => self.composite_figi.is_some_and(is),
+            IdType::ShareClassBbGlobal => self.share_class_figi.is_some_and(is),
+            IdType::Ticker => {
+                let ticker = self.ticker.as_deref();
+                ticker.and_then(|text| IdType::Ticker.admit(text).ok()).as_ref() == Some(key)
+            }
+            _ => false,
+        };
+        is_own || self.identifiers_of(key.id_type()).any(|value| value == key)
     }
 
     /// Its level in its family.
@@ -137,7 +155,6 @@ fn display<'a>(value: &'a ColumnValue<'_>) -> &'a dyn fmt::Display {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::figi::Figi;
 
     fn instrument() -> Instrument {
         Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
@@ -182,6 +199,33 @@ mod tests {
                 change("ID_ISIN", Some("JP3633400001"), "US4592001014"),
             ]
         );
+    }
+
+    /// The keys and the own FIGI are all that an instrument has.
+    #[test]
+    fn an_instrument_has_its_keys() {
+        let [composite, share_class] =
+            ["BBG000BLNQ16", "BBG001S5S399"].map(|text| Some(Figi::parse(text).unwrap()));
+        let isin = IdType::Isin.admit("US4592001014").unwrap();
+        let full = Instrument {
+            ticker: Some("ibm".into()),
+            composite_figi: composite,
+            share_class_figi: share_class,
+            identifiers: vec![isin],
+            ..instrument()
+        };
+        let own = IdType::BbGlobal.admit("BBG000BLNNH6").unwrap();
+        let keys: Vec<_> = full.keys().chain([own.clone()]).collect();
+        assert_eq!(keys.len(), 5);
+        for key in &keys {
+            assert!(full.has_key(key), "{key:?}");
+            assert_eq!(instrument().has_key(key), *key == own, "{key:?}");
+            // The same text as another type.
+            for id_type in IdType::ALL.iter().filter(|id_type| **id_type != key.id_type()) {
+                let other = id_type.admit(key.as_str());
+                assert!(!other.is_ok_and(|other| full.has_key(&other)), "{key:?} {id_type:?}");
+            }
+        }
     }
 
     /// contract 6.9: only `listed = false` makes a row of sector Equity unlisted.

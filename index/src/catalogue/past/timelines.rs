@@ -306,11 +306,7 @@ impl<'a> Timeline<'a> {
 
     /// Whether a row had the identifier of a lookup, and passes its filters.
     pub(super) fn passes(&self, image: &Instrument, lookup: &Lookup<'_>, past: &Past) -> bool {
-        let has = match lookup.id_value.id_type() {
-            IdType::BbGlobal => image.figi.to_chars() == *lookup.id_value.as_str().as_bytes(),
-            _ => image.keys().any(|key| key == lookup.id_value),
-        };
-        has && self.is_admitted(image, lookup, past)
+        image.has_key(&lookup.id_value) && self.is_admitted(image, lookup, past)
     }
 
     /// Whether a row passes the filters of a lookup.
