@@ -49,8 +49,8 @@ impl Candidate for Found<'_> {
         self.part.rows.get(self.hit.doc).exch_code().map(|code| code.to_string())
     }
 
-    fn security(self) -> Figi {
-        self.part.rows.get(self.hit.doc).security()
+    fn figis(self) -> [Option<Figi>; 3] {
+        self.part.rows.get(self.hit.doc).figis()
     }
 
     fn name(self) -> Option<String> {
@@ -154,9 +154,7 @@ impl Catalogue {
             meter.charge(LOOKUP_UNITS)?;
             let docs = part.identifiers.find(KeyKind::Name, &name.name);
             let mut rows = meter.each(docs, NAMED_ROW_UNITS).map(|doc| part.rows.get(doc));
-            let is_other = rows.any(|row| {
-                name.is_other([Some(row.figi()), row.composite_figi(), row.share_class_figi()])
-            });
+            let is_other = rows.any(|row| name.is_other(row.figis()));
             if is_other {
                 return Ok(true);
             }

@@ -183,8 +183,8 @@ impl Candidate for &FetchedRow<'_> {
         self.stored.row().exch_code().map(|code| code.to_string())
     }
 
-    fn security(self) -> Figi {
-        self.stored.row().security()
+    fn figis(self) -> [Option<Figi>; 3] {
+        self.stored.row().figis()
     }
 
     fn name(self) -> Option<String> {

@@ -129,7 +129,7 @@ fn is_figi(id_type: IdType) -> bool {
 }
 
 fn securities<C: Candidate>(rows: &[C]) -> BTreeSet<Figi> {
-    rows.iter().map(|row| row.security()).collect()
+    rows.iter().filter_map(|row| row.security()).collect()
 }
 
 /// Sorts rows in the order of a search, and keeps each row once.
@@ -195,8 +195,8 @@ mod tests {
             self.exch_code.map(|known| vocabulary().text(known).to_owned())
         }
 
-        fn security(self) -> Figi {
-            figi(self.security)
+        fn figis(self) -> [Option<Figi>; 3] {
+            [Some(figi(self.number)), None, Some(figi(50 + self.security))]
         }
 
         fn name(self) -> Option<String> {
@@ -252,7 +252,11 @@ mod tests {
         for (number, step) in steps.iter().enumerate() {
             let wanted: Vec<Vec<Row>> = match step.split_once('=') {
                 None if *step == "home" => {
-                    vec![left.iter().copied().filter(|row| row.is_home).collect()]
+                    let of_home = |row: &Row| {
+                        left.iter().any(|other| other.security == row.security && other.is_home)
+                    };
+                    let kept = left.iter().copied();
+                    vec![kept.filter(|row| row.is_home || !of_home(row)).collect()]
                 }
                 None => vec![left.iter().copied().filter(|row| row.is_composite).collect()],
                 Some((property, values)) => {

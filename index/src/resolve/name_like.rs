@@ -78,7 +78,7 @@ impl SoughtName {
                 return Ok(true);
             }
         }
-        self.security = rows.first().map(|row| row.security());
+        self.security = rows.first().and_then(|row| row.security());
         Ok(false)
     }
 

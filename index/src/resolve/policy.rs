@@ -1,5 +1,7 @@
 //! The policy of a list: the steps that choose one of several rows.
 
+use std::collections::BTreeSet;
+
 use crate::instrument::figi::Figi;
 use crate::instrument::markets::{Countries, home};
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
@@ -17,6 +19,8 @@ pub const STEPS_BYTES_MAX: usize = 4096;
 
 /// Units of work of comparing a row with one value.
 const COMPARE_UNITS: u64 = 3;
+/// Units of work of finding out whether the security of a row has a home.
+const SECURITY_UNITS: u64 = 20;
 /// Units of work of reading the exchange code of a row, twice, and its country.
 const EXCHANGE_UNITS: u64 = 20;
 
@@ -32,13 +36,18 @@ pub(crate) trait Candidate: Copy {
     fn is_home(self) -> bool;
     /// The exchange code of the row.
     fn exch_code(self) -> Option<String>;
-    /// The FIGI of the row's share class; without a share class, that of its composite; without
-    /// either, that of the row.
-    fn security(self) -> Figi;
+    /// The FIGIs of the row, of its composite and of its share class.
+    fn figis(self) -> [Option<Figi>; 3];
     /// The name of the row.
     fn name(self) -> Option<String>;
     /// The place of the row in the order of a search (contract 10.2): rank, then FIGI.
     fn place(self) -> (u64, Figi);
+
+    /// The FIGI of the row's share class; without a share class, that of its composite; without
+    /// either, that of the row.
+    fn security(self) -> Option<Figi> {
+        self.figis().into_iter().flatten().next_back()
+    }
 }
 
 /// The steps, in the caller's order. Without steps, an identifier with several rows stays
@@ -189,8 +198,9 @@ impl Policy {
     }
 }
 
-/// Keeps the composite in the country of the ISIN that was asked for; without one, the composites in
-/// the countries of the rows' ISINs. Keeps all rows if there is none.
+/// Keeps the composite in the country of the ISIN that was asked for, or all rows if there is none.
+/// Without such an ISIN, keeps for each security the composite in the country of its ISIN, or all
+/// rows of the security if there is none: the step says which listing is wanted, not which security.
 fn keep_home<C: Candidate>(
     rows: &mut Vec<C>,
     isin: Option<&str>,
@@ -198,7 +208,11 @@ fn keep_home<C: Candidate>(
     meter: &Meter,
 ) -> Result<(), TakesMore> {
     let Some(isin) = isin else {
-        keep(rows, Candidate::is_home, meter)?;
+        meter.charge(SECURITY_UNITS * rows.len() as u64)?;
+        let at_home = rows.iter().filter(|row| row.is_home());
+        let at_home: BTreeSet<Figi> = at_home.flat_map(|row| row.figis()).flatten().collect();
+        let has_home = |row: &C| row.figis().iter().flatten().any(|figi| at_home.contains(figi));
+        rows.retain(|row| row.is_home() || !has_home(row));
         return Ok(());
     };
     let Some(country) = home(isin) else { return Ok(()) };

@@ -300,8 +300,8 @@ mod tests {
             None
         }
 
-        fn security(self) -> Figi {
-            self.place().1
+        fn figis(self) -> [Option<Figi>; 3] {
+            [Some(self.place().1), None, None]
         }
 
         fn name(self) -> Option<String> {

@@ -26,6 +26,10 @@ fn server() -> Server {
         (11, 10, 105, "AAPL", "UW", "USD", "US0378331005"),
         (12, 12, 105, "APC", "GR", "EUR", "US0378331005"),
         (13, 12, 105, "APC", "GY", "EUR", "US0378331005"),
+        // A number that is the ticker of two companies, one of which is not known to be at home.
+        (14, 14, 106, "6861", "JP", "JPY", "JP3236200006"),
+        (15, 14, 106, "6861", "JT", "JPY", "JP3236200006"),
+        (16, 16, 107, "6861", "TT", "TWD", ""),
     ];
     let mut dump = String::from(
         "figi,compositeFIGI,shareClassFIGI,ticker,name,exchCode,currency,marketSector,listed,ID_ISIN\n",
@@ -119,8 +123,11 @@ fn the_step_home() {
     resolved(&resolve(&server, share_class, &["home"]), 10, "home");
     ambiguous(&resolve(&server, "IE00BK5BQT80", &["home"]), &[1, 2, 3, 4]);
     resolved(&resolve(&server, "IE00BK5BQT80", &["home", "exchCode=IM"]), 4, "exchCode=IM");
-    // Two securities of one ticker, both at home in their countries.
+    // Two securities of one ticker, both at home in their countries, and only one of them.
     ambiguous(&resolve(&server, "TXT", &["home"]), &[8, 9]);
+    ambiguous(&resolve(&server, "6861", &["home"]), &[14, 16]);
+    resolved(&resolve(&server, "6861", &["home", "exchCode=JP"]), 14, "exchCode=JP");
+    resolved(&resolve(&server, "6861 JT", &[]), 15, "only");
 }
 
 /// Export-To-Ghostfolio, issue 174: the ticker of a share in Warsaw became that of another company

@@ -216,11 +216,11 @@ impl Candidate for AsOf<'_> {
         }
     }
 
-    fn security(self) -> Figi {
+    fn figis(self) -> [Option<Figi>; 3] {
         match self {
-            Self::Is { found, .. } => found.security(),
+            Self::Is { found, .. } => found.figis(),
             Self::Was(Was { image, .. }) => {
-                image.share_class_figi.or(image.composite_figi).unwrap_or(image.figi)
+                [Some(image.figi), image.composite_figi, image.share_class_figi]
             }
         }
     }

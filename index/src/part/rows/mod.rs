@@ -102,6 +102,11 @@ impl<'a> Row<'a> {
         self.line_figi(1)
     }
 
+    /// Its own FIGI, and those of its composite and its share class.
+    pub(crate) fn figis(self) -> [Option<Figi>; 3] {
+        [Some(self.figi), self.composite_figi(), self.share_class_figi()]
+    }
+
     /// The FIGI of the share class; without a share class, that of the composite; without either,
     /// the row's own.
     pub(crate) fn security(self) -> Figi {
