@@ -167,9 +167,13 @@ pub enum Error {
         /// The name of that property.
         property: &'static str,
     },
-    /// Two identifiers have the same hash under this seed, which happens once in a billion builds.
-    /// Build again with another seed.
-    #[error("two identifiers have the same hash: build again with another hash seed")]
+    /// Two identifiers have the same hash under this seed, which happens to one index in a billion.
+    /// An index in another folder has another seed.
+    #[error(
+        "two identifiers have the same hash, which happens to one index in a billion: build into \
+         another folder, where the hash differs (a past moves along with export --history and build \
+         --history-from)"
+    )]
     HashSeed,
     /// The answer takes more work than is allowed, or its caller has gone.
     #[error(transparent)]

@@ -50,8 +50,10 @@ fn changeable(place: &KeysFlags) -> anyhow::Result<PathBuf> {
     if let Some(config) = &place.0.config {
         files.read("--config", config);
     }
+    // Each of them is compared with the settings and not with the others: a change by another
+    // process may rename the temporary file to the keys file between two looks.
     for path in file::written(&keys)? {
-        files.output("--keys", &path)?;
+        files.clone().output("--keys", &path)?;
     }
     Ok(keys)
 }

@@ -263,59 +263,86 @@ mod tests {
 
     use super::*;
 
+    /// A value of each attribute, in the order of [`Attribute::ALL`]; `None` where it is not known.
+    /// The values follow from the table, so that a new attribute is among them.
+    #[derive(Clone, Debug)]
+    enum Drawn {
+        Figi(Option<Figi>),
+        Text(Option<String>),
+        Number(Option<f64>),
+        Date(Option<Date>),
+        Flag(Option<bool>),
+        Importance(Option<Importance>),
+        Texts(Vec<String>),
+        Names(Vec<OtherName>),
+    }
+
+    fn figis() -> impl Strategy<Value = Figi> {
+        (0_u64..1 << 60).prop_map(Figi::from_u64)
+    }
+
+    fn dates() -> impl Strategy<Value = Option<Date>> {
+        let days = (-700_000_i64..700_000).prop_map(|days| Date::from_days(days).unwrap());
+        proptest::option::of(days)
+    }
+
+    fn names() -> impl Strategy<Value = OtherName> {
+        (".{0,40}", 0_u8..4, dates(), dates()).prop_map(|(text, code, from, to)| OtherName {
+            text,
+            kind: NameKind::from_code(code).unwrap(),
+            from,
+            to,
+        })
+    }
+
+    /// Values of the sort of an attribute.
+    fn drawn(attribute: Attribute) -> BoxedStrategy<Drawn> {
+        match attribute.sort() {
+            Sort::Figi => proptest::option::of(figis()).prop_map(Drawn::Figi).boxed(),
+            Sort::Text => proptest::option::of(".{0,200}").prop_map(Drawn::Text).boxed(),
+            Sort::Number => proptest::option::of(-1e9..1e9).prop_map(Drawn::Number).boxed(),
+            Sort::Date => dates().prop_map(Drawn::Date).boxed(),
+            Sort::Flag => any::<Option<bool>>().prop_map(Drawn::Flag).boxed(),
+            Sort::Importance => {
+                let numbers = (0.0..1e15).prop_map(|number| Importance::new(number).unwrap());
+                proptest::option::of(numbers).prop_map(Drawn::Importance).boxed()
+            }
+            Sort::Texts => proptest::collection::vec(".*", 0..4).prop_map(Drawn::Texts).boxed(),
+            Sort::Names => proptest::collection::vec(names(), 0..4).prop_map(Drawn::Names).boxed(),
+        }
+    }
+
     fn instruments() -> impl Strategy<Value = Instrument> {
-        let figi = (0_u64..1 << 60).prop_map(Figi::from_u64);
-        let text = || proptest::option::of(".{0,200}");
-        let figis = (figi.clone(), proptest::option::of(figi.clone()), proptest::option::of(figi));
-        let texts = proptest::collection::vec(text(), 6 + Property::COUNT);
-        let number = || proptest::option::of(-1e9..1e9);
-        let date = || {
-            let days = -700_000_i64..700_000;
-            proptest::option::of(days.prop_map(|days| Date::from_days(days).unwrap()))
-        };
-        let importance =
-            proptest::option::of((0.0..1e15).prop_map(|number| Importance::new(number).unwrap()));
-        let values =
-            (number(), number(), number(), date(), date(), any::<Option<bool>>(), importance);
+        let values: Vec<_> = Attribute::ALL.iter().map(|attribute| drawn(*attribute)).collect();
+        let properties = proptest::collection::vec(
+            proptest::option::of(".{0,200}"),
+            Property::COUNT..=Property::COUNT,
+        );
         let id_value = (0_u8..26, ".{1,60}").prop_map(|(code, text)| {
             IdValue::from_index(IdType::from_code(code).unwrap(), &text).into_owned()
         });
-        let lists =
-            (proptest::collection::vec(id_value, 0..5), proptest::collection::vec(".*", 0..4));
-        let day = || {
-            let days = -700_000_i64..700_000;
-            proptest::option::of(days.prop_map(|days| Date::from_days(days).unwrap()))
-        };
-        let name = (".{0,40}", 0_u8..4, day(), day()).prop_map(|(text, code, from, to)| {
-            OtherName { text, kind: NameKind::from_code(code).unwrap(), from, to }
-        });
-        let lists = (lists, proptest::collection::vec(name, 0..4));
-        (figis, texts, values, lists).prop_map(|(figis, texts, values, (lists, names))| {
-            let mut texts = texts.into_iter();
-            let mut text = || texts.next().unwrap();
-            Instrument {
-                figi: figis.0,
-                composite_figi: figis.1,
-                share_class_figi: figis.2,
-                ticker: text(),
-                name: text(),
-                security_description: text(),
-                metadata: text(),
-                unique_id: text(),
-                unique_id_fut_opt: text(),
-                properties: std::array::from_fn(|_| text()),
-                strike: values.0,
-                contract_size: values.1,
-                coupon: values.2,
-                expiration: values.3,
-                maturity: values.4,
-                listed: values.5,
-                importance: values.6,
-                identifiers: lists.0,
-                alias: lists.1,
-                names,
-            }
-        })
+        let identifiers = proptest::collection::vec(id_value, 0..5);
+        (figis(), values, properties, identifiers).prop_map(
+            |(figi, values, properties, identifiers)| {
+                let mut instrument = Instrument::new(figi);
+                for (attribute, value) in Attribute::ALL.iter().zip(values) {
+                    match (instrument.slot(*attribute), value) {
+                        (Slot::Figi(slot), Drawn::Figi(value)) => *slot = value,
+                        (Slot::Text(slot), Drawn::Text(value)) => *slot = value,
+                        (Slot::Number(slot), Drawn::Number(value)) => *slot = value,
+                        (Slot::Date(slot), Drawn::Date(value)) => *slot = value,
+                        (Slot::Flag(slot), Drawn::Flag(value)) => *slot = value,
+                        (Slot::Importance(slot), Drawn::Importance(value)) => *slot = value,
+                        (Slot::Texts(slot), Drawn::Texts(value)) => *slot = value,
+                        (Slot::Names(slot), Drawn::Names(value)) => *slot = value,
+                        (_, value) => panic!("{value:?} is not of the sort of {attribute:?}"),
+                    }
+                }
+                instrument.properties = properties.try_into().unwrap();
+                instrument.identifiers = identifiers;
+                instrument
+            },
+        )
     }
 
     proptest! {

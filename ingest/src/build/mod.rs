@@ -25,11 +25,11 @@ pub(crate) mod value_lists;
 mod written;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use figdex_index::{
-    BuildLock, BuildOptions, Builder, Catalogue, Date, Property, SourceEntry, is_index,
+    BuildLock, BuildOptions, Builder, Catalogue, Date, Manifest, Property, SourceEntry, is_index,
 };
 use figdex_io::{Files, Output};
 
@@ -285,7 +285,7 @@ impl Build {
             return Err(Error::Nothing { report: Box::new(report) });
         }
 
-        builder.set_hash_seed(hash_seed(&sources));
+        builder.set_hash_seed(published_seed(&self.index).unwrap_or_else(|| hash_seed(&sources)));
         let names: Vec<_> = report.inputs.iter().map(|input| input.name.clone()).collect();
         if !enrichment.is_empty() || !other_names.is_empty() {
             let mut joined = 0;
@@ -438,7 +438,14 @@ fn fewer_importances(bits: u32) -> String {
     )
 }
 
-/// A seed that depends only on the dumps, so that the same dumps give the same index.
+/// The seed of the published generation, if there is one in this format. A night then leaves the
+/// entries of all identifiers that stay as they were, so that copies do not fetch them again.
+fn published_seed(index: &Path) -> Option<u64> {
+    let manifest = Manifest::published(index).ok()?;
+    u64::from_str_radix(&manifest.hash_seed, 16).ok()
+}
+
+/// A seed that depends only on the dumps, so that the same dumps give the same first index.
 fn hash_seed(sources: &[SourceEntry]) -> u64 {
     sources.iter().fold(0, |seed, source| {
         let digest = u64::from_str_radix(&source.sha256[..16], 16);

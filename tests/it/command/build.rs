@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use figdex_index::Catalogue;
+use figdex_index::{Catalogue, Manifest};
 use figdex_ingest::{Build, Format, Input};
 use figdex_io::Layout;
 use proptest::prelude::*;
@@ -389,6 +389,29 @@ fn a_generated_universe_is_taken_whole() {
         assert_eq!(server.report.total().instruments, 3_000, "{}", server.report);
         assert!(server.report.dropped.is_empty(), "{}", server.report);
     }
+}
+
+/// A night keeps the hash of the identifiers of the one before, so that copies need not fetch those that
+/// stay as they were. An index in another folder has another hash.
+#[test]
+fn a_night_keeps_the_hash_of_identifiers() {
+    let (desk, other) = (Desk::new(), Desk::new());
+    let entries = |desk: &Desk| {
+        let manifest = Manifest::published(&desk.index()).unwrap();
+        let entries = manifest.files().find(|(name, _)| name.ends_with("/identifiers.entries"));
+        entries.unwrap().1.sha256.clone()
+    };
+    let first = format!("{HEADER}{IBM}");
+    let second = "figi,ticker,ID_ISIN,strike\nBBG000BLNNH6,IBM,US4592001014,7\n";
+    desk.write("dump.csv", first);
+    assert_eq!(desk.build(&["dump.csv"], b"").0, 0);
+    let before = entries(&desk);
+    for desk in [&desk, &other] {
+        desk.write("dump.csv", second);
+        assert_eq!(desk.build(&["dump.csv"], b"").0, 0);
+    }
+    assert_eq!(entries(&desk), before);
+    assert_ne!(entries(&other), before);
 }
 
 proptest! {

@@ -6,4 +6,5 @@ mod new_crate;
 mod packaging;
 mod promises;
 mod quick_start;
+mod worked_example;
 mod workspace;

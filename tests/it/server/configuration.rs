@@ -1,6 +1,7 @@
 //! The program with flags, environment and configuration file. The rules of each setting are tested
 //! with their code, in `src/config`.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::support::process::{PATIENCE, Process, build_index, figdex};
@@ -85,4 +86,18 @@ fn keys_come_and_go() {
     becomes("401");
     let log = process.stop();
     assert!(log.contains("keys file reloaded") && !log.contains(&key[4..]), "{log}");
+}
+
+/// Two changes of a keys file at once do not refuse each other: one of them may see the temporary
+/// file of the other and the keys file as the same file, which a hard link shows without a race.
+#[test]
+fn a_keys_file_that_another_process_changes_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    figdex::callers::auth::file::add(&keys, "first").unwrap();
+    fs::hard_link(&keys, folder.path().join("keys.toml.new")).unwrap();
+    let added = figdex().args(["keys", "add", "second", "--keys"]).arg(&keys).output().unwrap();
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    let listed = figdex::callers::auth::file::list(&keys).unwrap();
+    assert_eq!(listed.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["first", "second"]);
 }

@@ -11,8 +11,8 @@
 //!
 //! Only bits of a key's 128-bit hash are used: the leading bits select a place of the radix table,
 //! and an entry holds 56 more, which are compared. A lookup of an absent key gives a false match
-//! once in 10^16. Two keys of the index that collide are detected by the build, which then needs
-//! another seed.
+//! once in 10^16. Two keys of the index that collide are detected by the build, which then fails:
+//! an index in another folder has another seed.
 
 pub(crate) mod keys;
 pub(crate) mod lengths;
