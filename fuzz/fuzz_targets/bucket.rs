@@ -1,6 +1,7 @@
 //! The documents of an index in object storage, as a stranger may have written them.
 //!
-//! The first character says which: `p` the pointer, `c` the contents of a generation, `m` a manifest.
+//! The first character says which: `p` the pointer, `c` the contents of a generation, `d` its patches,
+//! `m` a manifest.
 //! A document that is accepted names only files below its folder, and fits into its bounds.
 
 #![no_main]
@@ -29,6 +30,12 @@ fuzz_target!(|input: &[u8]| {
                 pieces.iter().for_each(|name| is_piece(name));
                 assert!(changes.len() <= CHANGE_FILES_MAX && pieces.len() <= PIECES_MAX);
                 assert!(changes.is_sorted_by(|a, b| a < b), "each is there once");
+            }
+        }
+        b'd' => {
+            // Each has a checksum of 64 digits.
+            if let Ok((files, patches)) = documents::patches(text) {
+                assert!((files + patches) * 64 <= text.len());
             }
         }
         b'm' => {

@@ -123,7 +123,7 @@ pub use crate::generation::past::column::PastColumn;
 pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
 pub use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
 pub use crate::generation::past::{OpenVersion, PAST, Version, VersionEnd, Versions};
-pub use crate::generation::receive::{LocalFile, Receiving, files};
+pub use crate::generation::receive::{LocalFile, Receiving, files, local_files};
 pub use crate::generation::rollback;
 pub use crate::instrument::attribute::Attribute;
 pub use crate::instrument::date::{Date, DateError};

@@ -128,7 +128,7 @@ impl Parsed {
         let place = || place.to_owned();
         known_layout(text, LAYOUT_WITH_PAST, place)?;
         let damaged_as = |what| Error::Damaged { place: place(), what };
-        check_shape(text).map_err(damaged_as)?;
+        check_shape(text, DEPTH_MAX, TEXT_BYTES_MAX).map_err(damaged_as)?;
         let parsed: Self = serde_json::from_slice(text)
             .map_err(|error| damaged(place, "the description of a generation", &error))?;
         if parsed.changes.as_ref().is_some_and(|lists| lists.files.is_empty()) {
@@ -212,15 +212,19 @@ fn added(
 }
 
 /// Checks the depth and the longest text of a document, so that a parser never keeps much of it.
-fn check_shape(text: &[u8]) -> Result<(), String> {
+pub(crate) fn check_shape(
+    text: &[u8],
+    depth_max: usize,
+    text_bytes_max: usize,
+) -> Result<(), String> {
     let (mut depth, mut start) = (0_usize, None);
     let mut bytes = text.iter().enumerate();
     while let Some((place, byte)) = bytes.next() {
         match (byte, start) {
             (b'"', None) => start = Some(place),
             (b'"', Some(begun)) => {
-                if place - begun > TEXT_BYTES_MAX {
-                    return Err(format!("it has a text of more than {TEXT_BYTES_MAX} bytes"));
+                if place - begun > text_bytes_max {
+                    return Err(format!("it has a text of more than {text_bytes_max} bytes"));
                 }
                 start = None;
             }
@@ -228,8 +232,8 @@ fn check_shape(text: &[u8]) -> Result<(), String> {
             (_, Some(_)) => {}
             (b'{' | b'[', None) => {
                 depth += 1;
-                if depth > DEPTH_MAX {
-                    return Err(format!("it is deeper than {DEPTH_MAX} levels"));
+                if depth > depth_max {
+                    return Err(format!("it is deeper than {depth_max} levels"));
                 }
             }
             (b'}' | b']', None) => depth = depth.saturating_sub(1),

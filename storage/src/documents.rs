@@ -5,6 +5,7 @@ use figdex_index::{GenerationId, Manifest};
 use crate::contents::Described;
 use crate::error::Result;
 use crate::layout::Pointer;
+use crate::patches;
 
 /// The name of the generation that a pointer names.
 ///
@@ -24,4 +25,12 @@ pub fn contents(text: &[u8]) -> Result<(Manifest, Vec<String>, Vec<GenerationId>
     let pieces = described.pieces().iter().map(|piece| piece.name.to_string()).collect();
     let changes = described.changes().map(|(id, _)| id).collect();
     Ok((described.manifest, pieces, changes))
+}
+
+/// The number of files and of patches of a list of patches.
+///
+/// # Errors
+/// When the list is refused.
+pub fn patches(text: &[u8]) -> Result<(usize, usize)> {
+    patches::counts(text, "patches.json")
 }

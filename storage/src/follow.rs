@@ -1,6 +1,6 @@
 //! The copy of a server: an ordinary index folder. Each newly published generation is fetched into
-//! it. Every piece is compared with its checksum when it is fetched, and all bytes are compared
-//! once more before the generation is published in the folder. After any failure the copy stays as
+//! it, piece by piece, or as patches of the files that the copy has. Every piece is compared with its
+//! checksum when it is there, and all bytes are compared once more before the generation is published in the folder. After any failure the copy stays as
 //! it is.
 
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use figdex_index::{BuildLock, Manifest, Receiving};
+use figdex_index::{BuildLock, Manifest, Receiving, local_files};
 use figdex_io::escaped_path;
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -23,7 +23,8 @@ use crate::changes::{self, Lacking};
 use crate::contents::Described;
 use crate::error::{Error, Result};
 use crate::layout::Pointer;
-use crate::names::CURRENT;
+use crate::names::{CURRENT, GenerationName};
+use crate::patches::{UsablePatch, UsablePatches};
 use crate::pieces::Piece;
 use crate::publish::blocking;
 use crate::replicas::Notes;
@@ -246,16 +247,18 @@ impl Replica {
         let (lock, manifest) = (self.lock.clone(), described.manifest.clone());
         let name = pointer.name.to_string();
         let receiving = blocking(move || lock.receiving(&name, &manifest)).await?;
-        let (missing, reused_bytes) = self.missing(&described, &receiving).await?;
-        let mut fetched_bytes: u64 =
-            missing.iter().map(|missing| u64::from(missing.piece.bytes)).sum();
-        check_room(&receiving.folder, fetched_bytes)?;
+        let (missing, mut reused_bytes) =
+            self.missing(pointer.name, &described, &receiving).await?;
+        let missing_bytes: u64 = missing.iter().map(|missing| u64::from(missing.piece.bytes)).sum();
+        check_room(&receiving.folder, missing_bytes)?;
         {
             let mut following = self.following.lock();
             following.reused_bytes += reused_bytes;
-            following.missing_bytes = fetched_bytes;
+            following.missing_bytes = missing_bytes;
         }
-        self.fetch(missing).await?;
+        let mut fetched_bytes = self.fetch(missing).await?;
+        // The other bytes of patched pieces are those of earlier files.
+        reused_bytes += missing_bytes.saturating_sub(fetched_bytes);
         // Before the generation is published, so that its readers find the changes up to it.
         fetched_bytes += self.take_changes(&described).await;
         let (lock, manifest) = (self.lock.clone(), described.manifest.clone());
@@ -333,13 +336,13 @@ impl Replica {
         let missing = file.pieces.iter().map(|piece| {
             let start = offset;
             offset += u64::from(piece.bytes);
-            Missing { path: place.clone(), offset: start, piece: *piece }
+            Missing { path: place.clone(), offset: start, piece: *piece, patch: None }
         });
         let fetched = self.fetch(missing.collect()).await;
         let lock = self.lock.clone();
         in_thread(move || {
             // A file that is not taken only takes disk space.
-            let taken = fetched.and_then(|()| file.complete(&lock, &path));
+            let taken = fetched.and_then(|_| file.complete(&lock, &path));
             taken.inspect_err(|_| _ = fs::remove_file(&path))
         })
         .await
@@ -373,13 +376,15 @@ impl Replica {
     /// pieces that are still missing in this folder, and the number of bytes that it has.
     async fn missing(
         &self,
+        name: GenerationName,
         described: &Described,
         receiving: &Receiving,
     ) -> Result<(Vec<Missing>, u64)> {
-        let lock = self.lock.clone();
-        let local = blocking(move || lock.local_files()).await?;
+        let folder = self.lock.index().to_owned();
+        let local = blocking(move || local_files(&folder)).await?;
         let local: HashMap<_, _> =
             local.into_iter().map(|file| ((file.sha256, file.bytes), file.path)).collect();
+        let patches = UsablePatches::read(&self.store, name, described, &local).await;
         let mut files = Vec::new();
         for ((entry, pieces), path) in described.files().zip(&receiving.files) {
             let known = local.get(&(entry.sha256.clone(), entry.bytes)).cloned();
@@ -387,7 +392,7 @@ impl Replica {
         }
         let found = spawn_blocking(move || {
             let (mut missing, mut there) = (Vec::new(), 0);
-            for (path, pieces, bytes, known) in files {
+            for (number, (path, pieces, bytes, known)) in files.into_iter().enumerate() {
                 let failed = |error: io::Error| Error::disk(&path, &error);
                 if let Some(known) = known
                     && !path.exists()
@@ -411,7 +416,8 @@ impl Replica {
                     if piece.is_in(&file, offset) {
                         there += bytes;
                     } else {
-                        missing.push(Missing { path: path.clone(), offset, piece });
+                        let patch = patches.of(number, offset);
+                        missing.push(Missing { path: path.clone(), offset, piece, patch });
                     }
                     offset += bytes;
                 }
@@ -421,8 +427,9 @@ impl Replica {
         found.await.expect("it does not panic")
     }
 
-    /// Fetches pieces, and writes them into their files.
-    async fn fetch(&self, missing: Vec<Missing>) -> Result<()> {
+    /// Fetches pieces, or patches that give them, and writes the pieces into their files. Returns
+    /// the number of bytes that were fetched.
+    async fn fetch(&self, missing: Vec<Missing>) -> Result<u64> {
         let (start, mut fetched) = (Instant::now(), 0);
         let mut said = start;
         let mut fetching = JoinSet::new();
@@ -443,17 +450,18 @@ impl Replica {
             fetching.spawn(async move { piece.fetch(&store).await });
         }
         while !fetching.is_empty() {
-            self.one_is_fetched(&mut fetching).await?;
+            fetched += self.one_is_fetched(&mut fetching).await?;
         }
-        Ok(())
+        Ok(fetched)
     }
 
-    async fn one_is_fetched(&self, fetching: &mut JoinSet<Result<u64>>) -> Result<u64> {
+    async fn one_is_fetched(&self, fetching: &mut JoinSet<Result<Fetched>>) -> Result<u64> {
         let Some(fetched) = fetching.join_next().await else { return Ok(0) };
-        let bytes = fetched.expect("it does not panic")?;
+        let Fetched { bytes, piece_bytes } = fetched.expect("it does not panic")?;
         let mut following = self.following.lock();
         following.fetched_bytes += bytes;
-        following.missing_bytes = following.missing_bytes.saturating_sub(bytes);
+        following.reused_bytes += piece_bytes.saturating_sub(bytes);
+        following.missing_bytes = following.missing_bytes.saturating_sub(piece_bytes);
         Ok(bytes)
     }
 }
@@ -464,29 +472,49 @@ struct Missing {
     path: Arc<Path>,
     offset: u64,
     piece: Piece,
+    /// A patch that gives the piece.
+    patch: Option<UsablePatch>,
+}
+
+/// A piece that was fetched, whole or as a patch.
+struct Fetched {
+    /// The number of bytes that were fetched.
+    bytes: u64,
+    /// The size of the piece.
+    piece_bytes: u64,
 }
 
 impl Missing {
-    /// Fetches the piece and writes it into its file. Retries after failures. Returns the size of
-    /// the piece.
-    async fn fetch(self, store: &Store) -> Result<u64> {
-        let mut attempt = 0;
-        let piece: Bytes = loop {
-            match verify::read(store, self.piece).await {
-                Ok(piece) => break piece,
-                Err(error) if attempt + 1 == ATTEMPTS => return Err(error),
-                Err(_) => sleep(PAUSE * 2_u32.pow(attempt)).await,
-            }
-            attempt += 1;
+    /// Fetches the patch or else the piece, and writes the piece into its file.
+    async fn fetch(self, store: &Store) -> Result<Fetched> {
+        let Self { path, offset, piece, patch } = self;
+        let patched = match patch {
+            Some(patch) => patch.fetch(store, piece).await,
+            None => None,
         };
-        let Self { path, offset, .. } = self;
+        let (piece, bytes) = match patched {
+            Some(patched) => patched,
+            None => (whole(store, piece).await?, u64::from(piece.bytes)),
+        };
         let written = spawn_blocking(move || {
             let file = File::options().write(true).open(&path);
             file.and_then(|file| file.write_all_at(&piece, offset))
-                .map(|()| piece.len() as u64)
+                .map(|()| Fetched { bytes, piece_bytes: piece.len() as u64 })
                 .map_err(|error| Error::disk(&path, &error))
         });
         written.await.expect("it does not panic")
+    }
+}
+
+/// Fetches a whole piece. Retries after failures.
+async fn whole(store: &Store, piece: Piece) -> Result<Bytes> {
+    let mut attempt = 0;
+    loop {
+        match verify::read(store, piece).await {
+            Err(_) if attempt + 1 < ATTEMPTS => sleep(PAUSE * 2_u32.pow(attempt)).await,
+            read => return read,
+        }
+        attempt += 1;
     }
 }
 

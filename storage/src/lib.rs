@@ -19,6 +19,8 @@ mod follow;
 mod layout;
 mod lease;
 mod names;
+mod patch;
+mod patches;
 mod pieces;
 mod prune;
 mod publish;

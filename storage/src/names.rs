@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 pub(crate) const CURRENT: &str = "CURRENT";
 pub(crate) const LEASE: &str = "LEASE";
 const CONTENTS: &str = "contents.json";
+const PATCHES: &str = "patches.json";
 const PREFIX: &str = "generation-";
 const NOTES: &str = "replicas/";
 const NOTE_SUFFIX: &str = ".json";
@@ -41,6 +42,11 @@ impl GenerationName {
     /// The name of the contents of the generation.
     pub(crate) fn contents(self) -> String {
         format!("{self}/{CONTENTS}")
+    }
+
+    /// The name of the list of the generation's patches.
+    pub(crate) fn patches(self) -> String {
+        format!("{self}/{PATCHES}")
     }
 }
 
@@ -163,7 +169,9 @@ impl fmt::Display for ReplicaName {
 pub(crate) enum Kind {
     /// The contents of a generation.
     Contents(GenerationName),
-    /// A piece of a file.
+    /// The list of the patches of a generation.
+    Patches(GenerationName),
+    /// A piece of a file, or a patch.
     Piece(PieceName),
 }
 
@@ -175,6 +183,7 @@ impl Kind {
         let generation = name.parse().ok()?;
         match rest {
             CONTENTS => Some(Self::Contents(generation)),
+            PATCHES => Some(Self::Patches(generation)),
             _ => Some(Self::Piece(PieceName { generation, sha256: Checksum(unhex(rest)?) })),
         }
     }
@@ -183,7 +192,7 @@ impl Kind {
     pub(crate) fn piece(key: &str) -> Option<PieceName> {
         match Self::of(key)? {
             Self::Piece(piece) => Some(piece),
-            Self::Contents(_) => None,
+            Self::Contents(_) | Self::Patches(_) => None,
         }
     }
 }
@@ -205,7 +214,9 @@ mod tests {
         let piece = PieceName { generation: name, sha256: Checksum::of(b"x") };
         assert_eq!(Kind::of(&piece.to_string()), Some(Kind::Piece(piece)));
         assert_eq!(Kind::of(&name.contents()), Some(Kind::Contents(name)));
+        assert_eq!(Kind::of(&name.patches()), Some(Kind::Patches(name)));
         assert_eq!(Kind::piece(&name.contents()), None);
+        assert_eq!(Kind::piece(&name.patches()), None);
     }
 
     /// Every host name gives a replica a valid name. Only the key of a note gives a replica back.

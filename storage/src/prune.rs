@@ -74,6 +74,11 @@ pub(crate) async fn prune(
                     gone.push(object);
                 }
             }
+            Some(Kind::Patches(name))
+                if !kept.contains(&name) && (complete.contains_key(&name) || !is_young) =>
+            {
+                gone.push(object);
+            }
             _ => {}
         }
     }
@@ -97,7 +102,7 @@ pub(crate) async fn prune(
 fn complete(there: &[Listed]) -> BTreeMap<GenerationName, i64> {
     let found = there.iter().filter_map(|object| match Kind::of(&object.key)? {
         Kind::Contents(name) => Some((name, object.changed)),
-        Kind::Piece(_) => None,
+        Kind::Piece(_) | Kind::Patches(_) => None,
     });
     found.collect()
 }

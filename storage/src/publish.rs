@@ -1,7 +1,8 @@
 //! Publishing to object storage: first the missing pieces, then the contents, then the pointer. If
 //! a publication ends before it writes the pointer, nothing changes for servers that follow the
 //! storage. The change files that the folder keeps are sent with the generation, so a server that
-//! has the generation has the changes up to it.
+//! has the generation has the changes up to it. Patches for servers that have the generation before
+//! are sent too, but no publication fails for them.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::layout::{PIECE_BYTES, Pointer};
 use crate::lease::Lease;
 use crate::names::{Checksum, GenerationName, Kind, NUMBER_MAX, PieceName};
+use crate::patches::{self, EarlierFiles};
 use crate::pieces::Piece;
 use crate::prune::{PublishOptions, prune};
 use crate::store::{Listed, Store};
@@ -43,8 +45,10 @@ pub struct Published {
     pub name: String,
     /// The number of its instruments.
     pub instruments: u64,
-    /// The number of bytes that were sent.
+    /// The number of bytes of its files and its change files that were sent.
     pub sent_bytes: u64,
+    /// The number of bytes of patches that were sent besides.
+    pub patch_bytes: u64,
     /// The number of bytes of its files and its change files that were already there.
     pub reused_bytes: u64,
     /// The names of the generations that were removed.
@@ -94,7 +98,8 @@ async fn send(
     progress: &mut impl FnMut(u64, u64),
 ) -> Result<(Published, u64)> {
     let there = store.list().await?;
-    let before = Pointer::read(store).await?.map_or(0, |pointer| pointer.generation);
+    let served = Pointer::read(store).await?;
+    let before = served.as_ref().map_or(0, |pointer| pointer.generation);
     let names = there.iter().filter_map(|object| object.key.split('/').next()?.parse().ok());
     let generation = names.fold(before, |last, name: GenerationName| last.max(name.number)) + 1;
     if generation > NUMBER_MAX {
@@ -108,8 +113,8 @@ async fn send(
     let planned = planned(name, &files);
     let text = Contents { manifest: &manifest, files: &planned, changes: &[] }.text()?;
     let pieces = planned.iter().map(|(_, pieces)| pieces.len()).sum();
-    let index = index.to_owned();
-    let changes = blocking(move || changes::of_folder(&index, pieces, text.len())).await?;
+    let folder = index.to_owned();
+    let changes = blocking(move || changes::of_folder(&folder, pieces, text.len())).await?;
     let mut sending = Sending {
         store,
         name,
@@ -122,15 +127,28 @@ async fn send(
     let of_changes: u64 = changes.iter().map(|file| file.bytes).sum();
     let mut progress = |done| progress(done, of_files + of_changes);
     let mut sent = Vec::new();
-    for file in files {
-        let name = file.name.clone();
-        sent.push((name, sending.file(lease, file, &mut progress).await?));
+    for file in &files {
+        sent.push((file.name.clone(), sending.file(lease, file, &mut progress).await?));
     }
     let changes = sending.changes(lease, changes, &mut progress).await?;
     while !sending.sent.is_empty() {
         sending.one_is_sent().await?;
     }
     let Sending { sent_bytes, reused_bytes, .. } = sending;
+    let patch_bytes = match &served {
+        Some(served) => {
+            let patched = patch((store, lease), name, served, index, (&files, &sent)).await;
+            patched.or_else(|error| match error {
+                Error::LeaseLost => Err(error),
+                error => {
+                    let reason = figdex_index::chain(&error);
+                    tracing::warn!(reason, "no patches are published: servers fetch whole pieces");
+                    Ok(0)
+                }
+            })?
+        }
+        None => 0,
+    };
     let instruments = manifest.instruments;
     let contents = Contents { manifest: &manifest, files: &sent, changes: &changes }.text()?;
     let pointer = Pointer::to(name, &contents);
@@ -140,8 +158,23 @@ async fn send(
     lease.point(&pointer).await?;
     let name = name.to_string();
     let removed = Vec::new();
-    let published = Published { generation, name, instruments, sent_bytes, reused_bytes, removed };
+    let published =
+        Published { generation, name, instruments, sent_bytes, patch_bytes, reused_bytes, removed };
     Ok((published, before))
+}
+
+/// Sends the patches from the generation that servers have until now, if the folder still has it.
+async fn patch(
+    to: (&Store, &Lease),
+    name: GenerationName,
+    served: &Pointer,
+    index: &Path,
+    (files, sent): (&[LocalFile], &[(String, Vec<Piece>)]),
+) -> Result<u64> {
+    let served = Described::read(to.0, served.name, Some(served.contents_sha256)).await?;
+    let index = index.to_owned();
+    let earlier = blocking(move || EarlierFiles::of(&served, &index)).await?;
+    patches::send(to, name, files, sent, &earlier).await
 }
 
 /// The description of the pieces of files, before the files are read.
@@ -179,7 +212,7 @@ impl Sending<'_> {
     async fn file(
         &mut self,
         lease: &Lease,
-        file: LocalFile,
+        file: &LocalFile,
         progress: &mut impl FnMut(u64),
     ) -> Result<Vec<Piece>> {
         let opened = File::open(&file.path).map_err(|error| unreadable(&file.path, &error))?;

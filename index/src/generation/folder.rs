@@ -121,7 +121,7 @@ fn number(name: &str) -> Option<u64> {
     (name_of(number) == name).then_some(number)
 }
 
-fn name_of(number: u64) -> String {
+pub(super) fn name_of(number: u64) -> String {
     format!("{PREFIX}{number:06}")
 }
 

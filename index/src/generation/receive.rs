@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::Generation;
-use super::folder::{BuildLock, Publication, generations, sync, warn_of_leftover};
+use super::folder::{BuildLock, Publication, generations, name_of, sync, warn_of_leftover};
 use super::manifest::{FileEntry, Manifest};
 use super::names::{below, within};
 use super::past::PAST;
@@ -38,6 +38,22 @@ pub fn files(index: &Path) -> Result<(Manifest, Vec<LocalFile>)> {
     let manifest = Manifest::read(&generation)?.manifest;
     let files = files_of(&manifest, &generation)?;
     Ok((manifest, files))
+}
+
+/// The files of all complete generations in an index folder. Generations whose manifest cannot be
+/// read are left out.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn local_files(index: &Path) -> Result<Vec<LocalFile>> {
+    let mut files = Vec::new();
+    for number in generations(index)? {
+        let folder = index.join(name_of(number));
+        if let Ok(manifest) = Manifest::read(&folder) {
+            files.extend(files_of(&manifest.manifest, &folder)?);
+        }
+    }
+    Ok(files)
 }
 
 fn files_of(manifest: &Manifest, folder: &Path) -> Result<Vec<LocalFile>> {
@@ -96,22 +112,6 @@ impl BuildLock {
             fs::create_dir_all(above).map_err(Error::io(above))?;
         }
         Ok(Receiving { folder, files })
-    }
-
-    /// The files of all complete generations in the index folder. Generations whose manifest cannot
-    /// be read are left out.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
-    pub fn local_files(&self) -> Result<Vec<LocalFile>> {
-        let mut files = Vec::new();
-        for number in generations(self.index())? {
-            let folder = self.path(number, "");
-            if let Ok(manifest) = Manifest::read(&folder) {
-                files.extend(files_of(&manifest.manifest, &folder)?);
-            }
-        }
-        Ok(files)
     }
 
     /// Publishes the received folder as the next generation. First compares all of its bytes with
@@ -183,7 +183,7 @@ mod tests {
             assert_eq!(*catalogue.manifest(), manifest);
             assert!(to.path().join(format!("generation-{number:06}.verified")).exists());
         }
-        assert_eq!(lock.local_files().unwrap().len(), 2 * files(from.path()).unwrap().1.len());
+        assert_eq!(local_files(to.path()).unwrap().len(), 2 * files(from.path()).unwrap().1.len());
     }
 
     /// A file that is missing, too short or wrong: nothing is published, and what is there stays for

@@ -2,6 +2,7 @@
 
 mod changes;
 mod past;
+mod patches;
 mod replicas;
 
 use std::collections::{BTreeMap, HashMap};

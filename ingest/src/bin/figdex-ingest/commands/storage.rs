@@ -40,13 +40,15 @@ pub(super) fn publish(
     if is_quiet {
         return Ok(());
     }
-    let Published { generation, name, instruments, sent_bytes, reused_bytes, removed } = published;
+    let Published { generation, name, instruments, sent_bytes, patch_bytes, reused_bytes, removed } =
+        published;
     let seconds = start.elapsed().as_secs_f64();
     let mut text = format!(
         "published generation {generation} as {name}: {} instruments in {seconds:.1} s\n\
-         sent {} bytes; {} bytes were there already\n",
+         sent {} bytes, and {} of patches; {} bytes were there already\n",
         grouped(instruments),
         grouped(sent_bytes),
+        grouped(patch_bytes),
         grouped(reused_bytes)
     );
     for name in removed {
