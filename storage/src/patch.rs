@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Whatever is wrong with a patch, it is refused or gives other bytes of the same size, and never
+    /// A wrong patch is refused or gives other bytes of the same size, and never
     /// more.
     #[test]
     fn wrong_patches() {

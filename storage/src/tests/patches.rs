@@ -100,7 +100,7 @@ async fn a_night_is_fetched_as_patches() {
     assert_eq!(following.lock().missing_bytes, 0);
 }
 
-/// Whatever is wrong with a patch or with the list, pieces are fetched whole, and the generation is
+/// With a fault of a patch or of the list, pieces are fetched whole, and the generation is
 /// taken.
 #[tokio::test(start_paused = true)]
 async fn a_fault_of_a_patch_keeps_nothing_away() {
@@ -143,7 +143,7 @@ async fn patches_that_give_other_bytes() {
     assert_eq!((taken.fetched_bytes, taken.reused_bytes), (all, 0));
 }
 
-/// Documents that are no lists of patches, or that are too deep or have too long texts, are refused
+/// Invalid lists of patches, and those that are too deep or have too long texts, are refused
 /// without a panic.
 #[test]
 fn hostile_lists_of_patches() {

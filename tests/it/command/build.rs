@@ -391,7 +391,7 @@ fn a_generated_universe_is_taken_whole() {
     }
 }
 
-/// A night keeps the hash of the identifiers of the one before, so that copies need not fetch those that
+/// A night keeps the hash of identifiers that the previous night has, so that copies need not fetch those that
 /// stay as they were. An index in another folder has another hash.
 #[test]
 fn a_night_keeps_the_hash_of_identifiers() {
