@@ -167,7 +167,7 @@ fn named_elsewhere((key, security): (String, Figi)) -> Value {
 #[cfg(test)]
 #[cfg(feature = "http")]
 mod tests {
-    use figdex_index::{IdType, Instrument};
+    use figdex_index::{IdType, Instrument, Visible};
     use serde_json::json;
 
     use super::*;
@@ -179,7 +179,12 @@ mod tests {
         let cluster = Cluster::of_one_instrument();
         let generation = cluster.open();
         let policy = Policy::parse(["composite"], generation.vocabulary()).unwrap();
-        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let bounds = ResolveBounds {
+            identifier_rows_max: 9,
+            rows_max: 9,
+            candidates_max: 9,
+            corrected: Visible::ALL,
+        };
         let questions = vec![Question::given(IdType::BbGlobal, "BBG000BLNNH6", None); 3];
         let readings = || ReadingLookups::new(&questions, &policy, bounds);
         let mut answer = cluster.found();
@@ -208,7 +213,12 @@ mod tests {
     }
 
     fn resolve(generation: &Generation, question: Question<'_>) -> Resolution {
-        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let bounds = ResolveBounds {
+            identifier_rows_max: 9,
+            rows_max: 9,
+            candidates_max: 9,
+            corrected: Visible::ALL,
+        };
         let (questions, policy) = ([question], Policy::default());
         let found = generation.resolve_patiently(&questions, &policy, bounds);
         wait_for(found).unwrap().1.remove(0)
@@ -252,7 +262,12 @@ mod tests {
             vec![if is_lookup { nothing.clone() } else { found.clone() }; questions.len()]
         });
         let questions = [Question::text("uber technologies", generation.vocabulary(), None)];
-        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let bounds = ResolveBounds {
+            identifier_rows_max: 9,
+            rows_max: 9,
+            candidates_max: 9,
+            corrected: Visible::ALL,
+        };
         let policy = Policy::default();
         let resolved = generation.resolve_patiently(&questions, &policy, bounds);
         let resolved = wait_for(resolved).unwrap();
