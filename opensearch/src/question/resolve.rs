@@ -213,15 +213,47 @@ mod tests {
     }
 
     fn resolve(generation: &Generation, question: Question<'_>) -> Resolution {
-        let bounds = ResolveBounds {
-            identifier_rows_max: 9,
-            rows_max: 9,
-            candidates_max: 9,
-            corrected: Visible::ALL,
-        };
+        resolve_with(generation, question, Visible::ALL)
+    }
+
+    fn resolve_with(
+        generation: &Generation,
+        question: Question<'_>,
+        corrected: Visible,
+    ) -> Resolution {
+        let bounds =
+            ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9, corrected };
         let (questions, policy) = ([question], Policy::default());
         let found = generation.resolve_patiently(&questions, &policy, bounds);
         wait_for(found).unwrap().1.remove(0)
+    }
+
+    /// contract 23.6, 23.11: identifiers that the caller may not see are not corrected, and no
+    /// corrections are asked of the cluster.
+    #[test]
+    fn hidden_identifiers_are_not_corrected() {
+        for corrected in [Visible::ALL, Visible::without(|class| class == IdType::Isin)] {
+            let cluster = Cluster::of_one_instrument();
+            let generation = cluster.open();
+            let found = cluster.found();
+            cluster.answer_several(move |questions| vec![found.clone(); questions.len()]);
+            let requests = cluster.requests();
+            let question = Question::given(IdType::Isin, "US4592001015", None);
+            let resolution = resolve_with(&generation, question, corrected);
+            let (expected, error, asked) = match corrected.is_all() {
+                true => (Some("US4592001014"), "ID_ISIN: the check digit should be 4", 1),
+                false => (None, "ID_ISIN: the check digit is wrong", 0),
+            };
+            assert_eq!(resolution.correction.as_deref(), expected);
+            assert_eq!(
+                resolution.reason(),
+                match expected {
+                    Some(right) => format!("{error}; did you mean {right}?"),
+                    None => error.to_owned(),
+                }
+            );
+            assert_eq!(cluster.requests() - requests, asked);
+        }
     }
 
     /// contract 17.14: whether a text is the whole name of another security is asked of the cluster,
