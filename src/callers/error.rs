@@ -120,7 +120,7 @@ pub(crate) enum OpenError {
     Invalid(Cow<'static, str>),
     /// The request asks for something that does not exist: a 404.
     NotFound(&'static str),
-    /// What the caller has does not fit what it may see: a 409.
+    /// The token of the caller is of data with other columns than the caller may see: a 409.
     Conflict(String),
     /// The form that the request accepts cannot hold the answer: a 406.
     NotAcceptable(String),

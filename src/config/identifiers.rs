@@ -10,11 +10,11 @@ use super::{Config, Sources};
 /// The licence class of an idType: the callers who may see its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentifierClass {
-    /// All callers.
+    /// All callers see them.
     Open,
-    /// Those with an internal key.
+    /// Callers with an internal key see them.
     Internal,
-    /// None.
+    /// No caller sees them.
     Hidden,
 }
 

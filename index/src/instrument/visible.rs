@@ -19,7 +19,7 @@ impl IdType {
     /// shows as fields, or that follow from its ticker: they have no class.
     ///
     /// Each `ID_CUSIP` has an `ID_CUSIP_8_CHR`, and an `ID_CINS` is an `ID_CUSIP` (contract 5.16,
-    /// 5.17). So they share a class: one of its own would hide nothing.
+    /// 5.17). So they share a class: a separate one would hide nothing.
     pub const fn licensed_as(self) -> Option<Self> {
         match self {
             Self::BbGlobal

@@ -54,7 +54,7 @@ mod tests {
     use crate::instrument::figi::Figi;
     use crate::instrument::id_type::IdType;
 
-    /// contract 23.8: a version that only a hidden identifier tells from the next one is not there.
+    /// contract 23.8: a version that differs from the next one only in a hidden identifier is not there.
     #[test]
     fn versions_that_look_alike_are_one() {
         let figi = Figi::parse("BBG000BLNNH6").unwrap();

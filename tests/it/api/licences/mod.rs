@@ -85,7 +85,7 @@ fn who_sees_what() {
 }
 
 /// contract 23.2, 23.4: without classes nothing is hidden and no answer has a note; `hide_identifiers`
-/// makes everything internal that has no class of its own.
+/// makes everything internal that has no entry.
 #[test]
 fn without_classes() {
     let path = format!("/instruments/{}", figi(1));
