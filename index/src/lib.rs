@@ -139,6 +139,7 @@ pub use crate::instrument::names::{
     NameKind, OTHER_NAME_BYTES_MAX, OTHER_NAMES_MAX, OtherName, unite,
 };
 pub use crate::instrument::value::{ColumnValue, IdentifierSet, Slot, Sort};
+pub use crate::instrument::visible::Visible;
 pub use crate::instrument::vocabulary::{Known, Property, Vocabularies, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};

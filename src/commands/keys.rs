@@ -19,8 +19,9 @@ pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
         terminal::note(&format_args!("warning: {warning}"));
     }
     match command {
-        KeysCommand::Add { name, place } => {
-            let key = file::add(&changeable(place)?, name)?;
+        KeysCommand::Add { name, is_internal, place } => {
+            let add = if *is_internal { file::add_internal } else { file::add };
+            let key = add(&changeable(place)?, name)?;
             let name = escaped(name);
             let text = format!("the key of {name}, which is shown only once: {key}\n");
             terminal::print(&text).with_context(|| {
@@ -30,8 +31,17 @@ pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
             })
         }
         KeysCommand::List { place } => {
-            let keys = file::list(&place.resolve()?)?.into_iter();
-            let rows = keys.map(|key| [key.created.to_string(), key.name]);
+            let keys = file::list(&place.resolve()?)?;
+            let has_internal = keys.iter().any(|key| key.is_internal);
+            let keys = keys.into_iter();
+            if !has_internal {
+                let rows = keys.map(|key| [key.created.to_string(), key.name]);
+                return Ok(terminal::print_rows(rows)?);
+            }
+            let rows = keys.map(|key| {
+                let class = if key.is_internal { "internal" } else { "" };
+                [key.created.to_string(), key.name, class.to_owned()]
+            });
             Ok(terminal::print_rows(rows)?)
         }
         KeysCommand::Revoke { name, place } => {

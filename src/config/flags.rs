@@ -127,11 +127,15 @@ pub enum KeysCommand {
     Add {
         /// Name of the key, for `list` and `revoke`
         name: String,
+        /// Show the holder of the key identifiers of the class internal too (the table
+        /// `[identifiers]` in the file of settings)
+        #[arg(long = "internal")]
+        is_internal: bool,
         /// The file of the keys.
         #[command(flatten)]
         place: KeysFlags,
     },
-    /// Print the time of creation and the name of each key
+    /// Print the time of creation and the name of each key, and `internal` after those that are
     #[command(after_help = LIST_EXAMPLES)]
     List {
         /// The file of the keys.
@@ -196,7 +200,7 @@ Examples:
 const ADD_EXAMPLES: &str = "\
 Examples:
   figdex keys add reporting --keys keys.toml
-  figdex keys add reporting --config /etc/figdex/figdex.toml";
+  figdex keys add desk-1 --internal --config /etc/figdex/figdex.toml";
 
 const LIST_EXAMPLES: &str = "\
 Examples:

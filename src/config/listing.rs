@@ -8,10 +8,10 @@ use figdex_io::{escaped, is_hidden};
 use toml::Value;
 
 use super::table::SETTINGS;
-use super::{Config, Provenance, rates_by_key, values};
+use super::{Config, IdentifierClasses, Provenance, rates_by_key, values};
 
-/// All settings of `figdex serve`. Those of `[limits]` are last, since TOML wants tables at the
-/// end.
+/// All settings of `figdex serve`. Those of `[identifiers]` and `[limits]` are last, since TOML
+/// wants tables at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing(Vec<ListedSetting>);
 
@@ -55,7 +55,17 @@ impl Config {
             let rate = rate.map_or_else(|| "none".into(), |rate| values::text(&rate));
             listed(key, Some(rate), note, true)
         });
-        Listing(settings.chain(rates).collect())
+        let classes = IdentifierClasses::listed(self).map(|(key, class)| {
+            let listed = listed(key, Some(class), None, false);
+            match &listed.provenance {
+                Provenance::Default if self.settings.hide_identifiers => ListedSetting {
+                    provenance: Provenance::Derived("hide_identifiers is on".to_owned()),
+                    ..listed
+                },
+                _ => listed,
+            }
+        });
+        Listing(settings.chain(classes).chain(rates).collect())
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod as_of;
 mod flags;
+mod identifiers;
 mod listing;
 pub mod map;
 mod provenance;
@@ -21,12 +22,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use figdex_index::Visible;
 use figdex_io::Address;
 use figdex_opensearch::client::ClientSettings;
 
 pub use self::flags::{
     Command, ExplainFlags, Flags, KeysCommand, KeysFlags, ReadyFlags, ServerFlags, SettingFlags,
 };
+pub use self::identifiers::{IdentifierClass, IdentifierClasses};
 pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
 pub use self::map::MapFlags;
@@ -119,8 +122,10 @@ pub struct Settings {
     pub unknown_enum: UnknownEnum,
     /// Whether the extension of contract 8.14 is off.
     pub strict_contract: bool,
-    /// Whether `/instruments/{figi}` leaves out the identifiers.
+    /// Whether idTypes without a class are internal.
     pub hide_identifiers: bool,
+    /// The classes of idTypes in the file.
+    pub identifiers: IdentifierClasses,
     /// Whether `/changes` is answered.
     pub changes: bool,
     /// The origins whose web pages may call.
@@ -186,6 +191,11 @@ impl Settings {
         }
     }
 
+    /// The idTypes that a caller may see, with an internal key or not (contract 23.4).
+    pub(crate) fn visible(&self, has_internal_key: bool) -> Visible {
+        self.identifiers.visible(self.hide_identifiers, has_internal_key)
+    }
+
     /// The limits on one request.
     pub fn per_request(&self) -> PerRequest {
         PerRequest {
@@ -205,6 +215,7 @@ impl Default for Settings {
             unknown_enum: UnknownEnum::default(),
             strict_contract: false,
             hide_identifiers: false,
+            identifiers: IdentifierClasses::default(),
             changes: false,
             cors: Cors::default(),
             public_url: None,
@@ -287,6 +298,7 @@ impl Config {
         for (key, rate) in rates_by_key(&mut config.rates) {
             sources.apply(&key, false, |text| values::rate(text).map(|parsed| *rate = parsed));
         }
+        config.settings.identifiers = IdentifierClasses::read(&mut sources);
         config.complete(&mut sources);
         config.provenance = sources.finish().map_err(Faults)?;
         Ok(config)

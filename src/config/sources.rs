@@ -83,6 +83,13 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// Reports a key of the file that names something which cannot be set. `fault` says why.
+    pub(super) fn refuse(&mut self, key: &str, fault: &str) {
+        if take(&mut self.table, key).is_some() {
+            self.faults.push(format!("{}: {fault}", self.place(key)));
+        }
+    }
+
     /// The origin of every value, or all errors. Call it after all settings were applied. A key of
     /// the file that no setting has taken is an error, because it would have no effect. A variable
     /// whose name is almost that of a setting is an error too.
@@ -157,17 +164,19 @@ fn unreadable(error: std::io::Error) -> String {
     }
 }
 
-/// The known name that `given` probably means: one slip away, or two in a long name. `None` if
-/// `given` is itself known, or is so short that one slip makes another name.
+/// The known name that `given` probably means: one slip away, or two in a long name. Letter case is
+/// not a slip, since names of idTypes are in capitals. `None` if `given` is itself known, or is so
+/// short that one slip makes another name.
 fn similar<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let slips_max = match given.rsplit('.').next()?.len() {
         0..4 => 0,
         4..8 => 1,
         _ => 2,
     };
-    let slips = known.map(|name| (strsim::osa_distance(given, name), name));
+    let lower = given.to_lowercase();
+    let slips = known.map(|name| (strsim::osa_distance(&lower, &name.to_lowercase()), name));
     let (slips, name) = slips.min()?;
-    (1..=slips_max).contains(&slips).then_some(name)
+    (slips <= slips_max && name != given).then_some(name)
 }
 
 /// Takes the value of a dotted key out of a table.

@@ -392,8 +392,10 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "hide_identifiers",
-        help: "Leave the identifiers of instruments out of GET /instruments/{figi}. Set it to \
-               true for a server on a loopback address behind a proxy without `trust_proxy`",
+        help: "Show the identifiers of instruments (ISIN, CUSIP, SEDOL and others) to callers with \
+               an internal key only, unless `[identifiers]` in the file gives them another class. \
+               Set it to true for a server on a loopback address behind a proxy without \
+               `trust_proxy`",
         note: "true when `listen` is not a loopback address, and with `trust_proxy`",
         set: |config, text| put(&mut config.settings.hide_identifiers, values::truth(text)),
         get: |config| Some(config.settings.hide_identifiers.into()),
@@ -401,9 +403,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "changes",
-        help: "Answer GET /changes: every instrument that changed since an earlier build, with all \
-               its columns. Needs an index whose builds keep their changes, and no \
-               `hide_identifiers`; with `keys` a request needs a key",
+        help: "Answer GET /changes: every instrument that changed since an earlier build, with the \
+               columns that the caller may see. Needs an index whose builds keep their changes; \
+               with `keys` a request needs a key",
         set: |config, text| put(&mut config.settings.changes, values::truth(text)),
         get: |config| Some(config.settings.changes.into()),
         ..ANSWERS

@@ -331,6 +331,60 @@ fn identifiers_are_hidden_from_strangers() {
     assert_eq!(shown, Some(false.into()));
 }
 
+/// contract 23.1, 23.2: the classes of idTypes, and those that they cannot have.
+#[test]
+fn classes_of_identifiers() {
+    use figdex_index::{IdType, Visible};
+    let text = "[identifiers]\nID_CUSIP = 'internal'\nID_SEDOL = 'hidden'\nID_ISIN = 'open'";
+    let settings = with_file(text).settings;
+    let hidden = |classes: &[IdType]| Visible::without(|class| classes.contains(&class));
+    assert_eq!(settings.visible(false), hidden(&[IdType::Cusip, IdType::Sedol]));
+    assert_eq!(settings.visible(true), hidden(&[IdType::Sedol]));
+    let strict = with_file(&format!("hide_identifiers = true\n{text}")).settings;
+    assert_eq!(strict.visible(false), Visible::without(|class| class != IdType::Isin));
+    assert_eq!(strict.visible(true), hidden(&[IdType::Sedol]));
+    assert!(with_file("").settings.visible(false).is_all());
+    assert!(with_file("trust_proxy = true").settings.visible(false).is_least());
+
+    let wrong = "[identifiers]\nID_CUSP = 'open'\nid_isin = 'open'\nID_SEDOL = 'secret'\n\
+                 ID_CINS = 'hidden'\nID_CUSIP_8_CHR = 'internal'\nTICKER = 'hidden'\nWKN = 'open'\n\
+                 ID_BB = true";
+    let mut faults = resolved(wrong, &[]).unwrap_err();
+    faults.sort();
+    let covered =
+        "it has the class of ID_CUSIP, which contains it: give ID_CUSIP a class in its place";
+    let invalid = "expected `open`, `internal` or `hidden`";
+    let expected = [
+        format!("FILE: identifiers.ID_BB: invalid class `true`: {invalid}"),
+        format!("FILE: identifiers.ID_CINS: {covered}"),
+        "FILE: identifiers.ID_CUSP: unknown setting; did you mean identifiers.ID_CUSIP?".to_owned(),
+        format!("FILE: identifiers.ID_CUSIP_8_CHR: {covered}"),
+        format!("FILE: identifiers.ID_SEDOL: invalid class `secret`: {invalid}"),
+        "FILE: identifiers.TICKER: every row shows it, so it is always open: leave it out"
+            .to_owned(),
+        "FILE: identifiers.WKN: unknown setting".to_owned(),
+        "FILE: identifiers.id_isin: unknown setting; did you mean identifiers.ID_ISIN?".to_owned(),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort();
+    assert_eq!(faults, expected);
+
+    let listing = with_file(&format!("hide_identifiers = true\n{text}")).listing().to_string();
+    for line in [
+        "\n[identifiers]\nID_ISIN = \"open\"  # ",
+        "\nID_COMMON = \"internal\"  # derived: hide_identifiers is on\n",
+        "lines.toml: identifiers.ID_SEDOL\n",
+    ] {
+        assert!(listing.contains(line), "{line}\n{listing}");
+    }
+    assert!(!listing.contains("ID_CINS") && !listing.contains("TICKER"), "{listing}");
+    let again = with_file(&listing).settings;
+    assert_eq!(
+        (again.visible(false), again.visible(true)),
+        (strict.visible(false), strict.visible(true))
+    );
+}
+
 #[test]
 fn a_listing_can_be_read_as_a_file() {
     let lifted = &EVERYTHING.replace("no_limits = false", "no_limits = true");

@@ -1,7 +1,7 @@
 //! The changes between two generations (contract 19). They are in files of the index folder, so
 //! only an index on this machine has them.
 
-use figdex_index::{Changed, Figi, GenerationId, Meter, NetError, Walked};
+use figdex_index::{Changed, Figi, GenerationId, Meter, NetError, Visible, Walked};
 
 use super::turn::Turns;
 use super::which::Engine;
@@ -17,6 +17,8 @@ pub(crate) struct ChangesAsked {
     pub(crate) target: GenerationId,
     /// The FIGI from which the page begins.
     pub(crate) first: Option<Figi>,
+    /// The idTypes that the caller may see. A change that shows in no other column is left out.
+    pub(crate) visible: Visible,
 }
 
 /// The advice of every answer about changes that are not there.
@@ -44,14 +46,17 @@ impl Engine {
             return Err(OpenError::NotFound("An index in a cluster has no changes."));
         };
         let work = move |meter: &Meter| {
-            let ChangesAsked { since, target, first } = asked;
+            let ChangesAsked { since, target, first, visible } = asked;
             let Some(net) = index.net(since, target, meter)? else { return Ok(None) };
             let mut page = new();
             // A panic is a 500: without one of its changes a page would leave a gap.
             let walked = net.walk(first, meter, |changed| {
                 // If the meter refuses, the walk ends before the next change.
                 let _ = meter.charge(IMAGE_UNITS * images(&changed));
-                add(&mut page, &changed)
+                match changed.shown(visible) {
+                    Some(changed) => add(&mut page, &changed),
+                    None => Ok(true),
+                }
             })?;
             Ok(match walked {
                 _ if meter.check().is_err() => None,

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use figdex_index::Visible;
 use tokio::time::Instant;
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -51,6 +52,8 @@ pub(crate) struct Admitted {
     /// The most jobs of a list.
     pub(crate) list_jobs_max: usize,
     pub(crate) caller: Caller,
+    /// The idTypes whose values the caller may see (contract 23).
+    pub(crate) visible: Visible,
     /// The window that counts the request, and the version that the window belongs to.
     pub(super) counted_by: (Version, Span),
     pub(super) limiter: Option<Arc<Limiter>>,

@@ -2,13 +2,15 @@
 //! of the contract, but it gives whole rows away. So it is off unless an operator turns it on, and
 //! needs a key where there are keys.
 
-use figdex_index::GenerationId;
+use figdex_index::Visible;
 use warp::http::{HeaderName, Method, StatusCode};
 use warp::reply::Response;
 
 use super::call::Head;
 use super::media::form_of_answer;
-use super::{GENERATION, TOKEN, count, header_of, read_only, reply, with_rate_headers};
+use super::{
+    GENERATION, NOT_SHOWN, TOKEN, count, header_of, not_shown, read_only, reply, with_rate_headers,
+};
 use crate::callers::Caller;
 use crate::callers::error::{ApiError, OpenError};
 use crate::callers::limits::Span;
@@ -17,6 +19,7 @@ use crate::callers::version::Version;
 use crate::http::pieces::Pieces;
 use crate::request::Route;
 use crate::state::State;
+use crate::wire::Token;
 use crate::wire::list::Form;
 use crate::{request, wire};
 
@@ -26,8 +29,8 @@ const CURSOR: HeaderName = HeaderName::from_static("figdex-cursor");
 /// A page of changes.
 pub(crate) struct ChangesPage {
     pub(crate) written: Pieces,
-    /// The number and the id of the generation up to which the changes go.
-    pub(crate) generation: (u64, GenerationId),
+    /// The number of the generation up to which the changes go, and its token for this caller.
+    pub(crate) generation: (u64, Token),
     /// The cursor of the next page; `None` on the last page.
     pub(crate) cursor: Option<String>,
 }
@@ -35,14 +38,11 @@ pub(crate) struct ChangesPage {
 const TURNED_OFF: &str =
     "This server does not answer /changes. Its operator turns it on with --changes.";
 
-const HIDDEN: &str =
-    "This server hides identifiers (--hide-identifiers), which changes would show.";
-
 /// Passes a request for changes on to its endpoint.
 pub(crate) async fn changes(
     state: &State,
     head: Head,
-    endpoint: impl AsyncFnOnce(Caller, Form) -> Result<ChangesPage, OpenError>,
+    endpoint: impl AsyncFnOnce(Caller, Visible, Form) -> Result<ChangesPage, OpenError>,
 ) -> Response {
     let readable = read_only(Route::Changes, &head.method);
     let cors = &state.settings().cors;
@@ -78,36 +78,38 @@ async fn answer(
     state: &State,
     head: &Head,
     counted: &mut Option<Standing>,
-    endpoint: impl AsyncFnOnce(Caller, Form) -> Result<ChangesPage, OpenError>,
+    endpoint: impl AsyncFnOnce(Caller, Visible, Form) -> Result<ChangesPage, OpenError>,
 ) -> Result<Response, OpenError> {
     let (settings, headers) = (state.settings(), &head.headers);
     if !settings.changes {
         return Err(OpenError::NotFound(TURNED_OFF));
     }
-    let key = state.keys().admit(headers)?.map(|key| {
-        request::set_key(key.name.clone());
-        key.id
-    });
-    if key.is_none() && state.keys().file().is_some() {
-        return Err(ApiError::InvalidApiKey.into());
+    let key = state.keys().admit(headers)?;
+    match &key {
+        Some(key) => request::set_key(key.name.clone()),
+        None if state.keys().file().is_some() => return Err(ApiError::InvalidApiKey.into()),
+        None => {}
     }
-    if settings.hide_identifiers {
-        return Err(OpenError::Forbidden(HIDDEN));
-    }
+    let visible = settings.visible(key.as_ref().is_some_and(|key| key.is_internal));
     let form = form_of_answer(headers, Form::Ndjson).ok_or(ApiError::UnsupportedAccept)?;
     let caller = key
-        .map_or_else(|| Caller::without_key(head.peer, headers, settings.trust_proxy), Caller::Key);
+        .map(|key| Caller::Key(key.id))
+        .unwrap_or_else(|| Caller::without_key(head.peer, headers, settings.trust_proxy));
     // The windows of this route are kept among those of v3.
     *counted = count(state.limiter().as_deref(), caller, Version::V3, Span::Changes)?;
-    let ChangesPage { written, generation: (number, id), cursor } = endpoint(caller, form).await?;
+    let ChangesPage { written, generation: (number, token), cursor } =
+        endpoint(caller, visible, form).await?;
     let media_type = reply::media_type(form);
     let mut reply = reply::packable(state, caller, headers, written, media_type).await?;
     debug_assert_eq!(reply.status(), StatusCode::OK);
     let headers = reply.headers_mut();
     headers.insert(GENERATION, number.into());
+    if let Some(names) = not_shown(visible, visible.hidden()) {
+        headers.insert(NOT_SHOWN, names);
+    }
     match cursor {
         Some(cursor) => headers.insert(CURSOR, header_of(&cursor)),
-        None => headers.insert(TOKEN, header_of(&id)),
+        None => headers.insert(TOKEN, header_of(&token)),
     };
     Ok(reply)
 }

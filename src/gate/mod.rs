@@ -14,7 +14,7 @@ pub(crate) mod reply;
 
 use std::panic::AssertUnwindSafe;
 
-use figdex_index::GenerationId;
+use figdex_index::{IdType, Visible};
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 use warp::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -25,6 +25,7 @@ use self::call::{Admitted, Call, Head, Incoming, JobsOfList};
 pub(crate) use self::changes::{ChangesPage, changes};
 use self::media::{accepts_json, form_of_answer, form_of_body, is_json};
 use crate::callers::Caller;
+use crate::callers::auth::HEADERS;
 use crate::callers::error::{ApiError, OpenError};
 use crate::callers::limits::standing::Standing;
 use crate::callers::limits::{Limiter, Span};
@@ -32,6 +33,7 @@ use crate::callers::version::Version;
 use crate::http::pieces::Pieces;
 use crate::request::Route;
 use crate::state::{Limits, State};
+use crate::wire::Token;
 use crate::wire::list::Form;
 use crate::{request, wire};
 
@@ -127,8 +129,8 @@ pub(crate) struct Listed {
     pub(crate) results: Pieces,
     /// The number of the generation that the answers come from.
     pub(crate) generation: u64,
-    /// The id of that generation.
-    pub(crate) token: GenerationId,
+    /// The token of that generation for this caller.
+    pub(crate) token: Token,
     /// The state of the tightest window that counted the list. `None` if the list counts as one
     /// request, or if no window counts it.
     pub(crate) counted: Option<Standing>,
@@ -159,6 +161,36 @@ const JOBS_PER_REQUEST: HeaderName = HeaderName::from_static("figdex-jobs-per-re
 
 /// The values of the steps that are outside the sets of their properties (contract 17.17).
 const UNKNOWN_VALUES: HeaderName = HeaderName::from_static("figdex-unknown-values");
+
+/// The idTypes that were asked for and that the caller may not see (contract 23.5).
+const NOT_SHOWN: HeaderName = HeaderName::from_static("figdex-not-shown");
+
+/// The header [`NOT_SHOWN`]; `None` when the caller may see all that was asked for.
+fn not_shown(visible: Visible, asked: impl IntoIterator<Item = IdType>) -> Option<HeaderValue> {
+    let hidden = asked.into_iter().filter(|id_type| !visible.has(*id_type));
+    let names: Vec<&str> = hidden.map(IdType::name).collect();
+    HeaderValue::try_from(names.join(", ")).ok().filter(|text| !text.is_empty())
+}
+
+/// An answer that shows identifiers, with the note about those that the caller may not see.
+pub(crate) fn noting_hidden(mut reply: Response, visible: Visible) -> Response {
+    if reply.status() == StatusCode::OK
+        && let Some(names) = not_shown(visible, visible.hidden())
+    {
+        reply.headers_mut().insert(NOT_SHOWN, names);
+    }
+    reply
+}
+
+/// The idTypes that the caller of a route outside of the contract may see. These routes need no
+/// key, so one that is not valid is ignored (contract 23.4).
+pub(crate) fn visible(state: &State, head: &Head) -> Visible {
+    let key = state.keys().admit(&head.headers).ok().flatten().filter(|key| key.is_internal);
+    if let Some(key) = &key {
+        request::set_key(key.name.clone());
+    }
+    state.settings().visible(key.is_some())
+}
 
 /// Passes a list on to its endpoint. The checks are those of a mapping request of v3, but more
 /// media types are allowed. The answer has the form that the caller accepts. Errors without a line
@@ -276,10 +308,12 @@ fn admit(
         let allow = if method == Method::GET { "GET" } else { "POST" };
         return Err(ApiError::InvalidMethod { allow });
     }
-    let key = state.keys().admit(headers)?.map(|key| {
+    let key = state.keys().admit(headers)?;
+    if let Some(key) = &key {
         request::set_key(key.name.clone());
-        key.id
-    });
+    }
+    let visible = settings.visible(key.as_ref().is_some_and(|key| key.is_internal));
+    let key = key.map(|key| key.id);
     let (is_accepted, is_readable) = match action {
         Action::List => {
             (form_of_answer(headers, Form::Json).is_some(), form_of_body(headers).is_some())
@@ -307,7 +341,7 @@ fn admit(
     let bytes_announced = headers.get(header::CONTENT_LENGTH);
     let bytes_announced = bytes_announced.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
     Ok(Call {
-        admitted: Admitted { jobs_max, list_jobs_max, caller, counted_by, limiter },
+        admitted: Admitted { jobs_max, list_jobs_max, caller, visible, counted_by, limiter },
         body: UnreadBody { stream: body, bytes_max: body_bytes_max, bytes_announced, wait, share },
     })
 }
@@ -355,6 +389,8 @@ pub(crate) async fn open(
     answer: impl AsyncFnOnce(Caller) -> Result<Vec<u8>, OpenError>,
 ) -> Response {
     let Head { peer, method, headers } = head;
+    let settings = state.settings();
+    let differs_by_key = settings.visible(true) != settings.visible(false);
     let readable = read_only(route, &method);
     let cors = &state.settings().cors;
     let mut reply = match cors.preflight(&method, &headers, &Method::GET) {
@@ -383,6 +419,10 @@ pub(crate) async fn open(
             with_rate_headers(answer, counted)
         }
     };
+    // A cache must not give it to callers who may see less (contract 23.4).
+    if differs_by_key && HEADERS.iter().any(|name| headers.contains_key(*name)) {
+        reply.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     cors.add_to(&headers, &mut reply);
     reply
 }

@@ -20,7 +20,7 @@ const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
 const RESPONSE_HEADERS: HeaderValue = HeaderValue::from_static(
     "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after, \
      x-request-id, figdex-generation, figdex-jobs-per-list, figdex-jobs-per-request, \
-     figdex-rows, figdex-unknown-values, figdex-token, figdex-cursor",
+     figdex-rows, figdex-unknown-values, figdex-token, figdex-cursor, figdex-not-shown",
 );
 
 /// The allowed origins.

@@ -13,7 +13,6 @@ use crate::engine::{Example, Turns};
 use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
-use crate::wire::Identifiers;
 use crate::{gate, wire};
 
 /// The names of the inputs of the bundled sample, as a manifest has them.
@@ -24,9 +23,9 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(head: Head, state: Arc<State>) -> Response {
+    let visible = gate::visible(&state, &head);
     gate::open(&state, head, Route::About, None, async |caller| {
         let engine = state.engine();
-        let identifiers = Identifiers::of(state.settings());
         // A block is decompressed, as for one instrument.
         let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
         let of = engine.clone();
@@ -36,7 +35,7 @@ async fn handle(head: Head, state: Arc<State>) -> Response {
             let is_sample = sources.map(|source| source.name.as_str()).eq(SAMPLE);
             let mut out = Vec::new();
             let coverage = of.local().and_then(|index| index.coverage());
-            wire::about(&mut out, manifest, coverage, is_sample, example.as_ref(), identifiers);
+            wire::about(&mut out, manifest, coverage, is_sample, example.as_ref(), visible);
             out
         });
         Ok(asked.await?)

@@ -8,12 +8,12 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::error::OpenError;
 use crate::engine::{ChangesAsked, Turns};
 use crate::gate::ChangesPage;
 use crate::gate::call::{Head, head};
 use crate::http::pieces::Pieces;
 use crate::state::State;
+use crate::wire::Token;
 use crate::wire::changes::{ChangesRequest, ChangesWriter, Target, WrittenChanges};
 use crate::{gate, request};
 
@@ -26,12 +26,11 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
-    gate::changes(&state, head, async |caller, form| {
+    gate::changes(&state, head, async |caller, visible, form| {
         let engine = state.engine();
-        let request = ChangesRequest::parse(&query, Target::of(engine.manifest())?);
-        let request = request.map_err(OpenError::Invalid)?;
+        let request = ChangesRequest::parse(&query, Target::of(engine.manifest())?, visible)?;
         let ChangesRequest { since, target, first, .. } = request;
-        let asked = ChangesAsked { since, target: target.id, first };
+        let asked = ChangesAsked { since, target: target.id, first, visible };
         let turns = Turns::new(&state.pools().answers, caller);
         let of = state.clone();
         let new = move || {
@@ -41,7 +40,8 @@ async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
         let (page, next) = engine.changes(turns, asked, new, ChangesWriter::add).await?;
         let WrittenChanges { out, instruments, cursor } = page.finish(next);
         request::add_rows(instruments);
-        Ok(ChangesPage { written: out, generation: (target.number, target.id), cursor })
+        let token = Token { generation: target.id, visible };
+        Ok(ChangesPage { written: out, generation: (target.number, token), cursor })
     })
     .await
 }

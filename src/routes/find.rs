@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use figdex_index::{
-    Fetched, INLINE_UNITS_MAX, QuestionReading, RowSource, Suggest, Vocabulary, readings,
+    Fetched, INLINE_UNITS_MAX, QuestionReading, RowSource, Suggest, Visible, Vocabulary, readings,
 };
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -32,6 +32,7 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
+    let visible = gate::visible(&state, &head);
     gate::open(&state, head, Route::Find, Some(Span::Suggest), async |caller| {
         let (engine, settings) = (state.engine(), state.settings());
         let request = FindRequest::parse(&query, engine.vocabulary(), settings.unknown_enum);
@@ -39,7 +40,8 @@ async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
         let (question, pages) = match start {
             None if is_impossible => {
                 let rows = (&Fetched::default(), engine.vocabulary());
-                return Ok(written(rows, Some(typed.keywords.text()), &FindAnswer::default()));
+                let text = Some(typed.keywords.text());
+                return Ok(written(rows, text, &FindAnswer::default(), visible));
             }
             None => (Find::first(typed), 0),
             Some(start) => {
@@ -61,7 +63,8 @@ async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
                 });
                 let (reading, hits) = (read.as_deref(), &page.hits[..]);
                 let answer = FindAnswer { reading, securities: &securities, hits, next };
-                written(rows, (pages == 1).then(|| question.typed().keywords.text()), &answer)
+                let text = (pages == 1).then(|| question.typed().keywords.text());
+                written(rows, text, &answer, visible)
             },
         );
         Ok(asked.await?)
@@ -102,9 +105,10 @@ fn written(
     rows: (&impl RowSource, &Vocabulary),
     text: Option<&str>,
     answer: &FindAnswer<'_>,
+    visible: Visible,
 ) -> Vec<u8> {
     request::add_rows(answer.securities.len() + answer.hits.len());
     let mut out = Vec::new();
-    wire::find(&mut out, rows, text, answer);
+    wire::find(&mut out, rows, text, answer, visible);
     out
 }

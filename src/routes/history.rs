@@ -14,7 +14,7 @@ use crate::engine::{OneHistory, PastOfOne, Turns};
 use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
-use crate::wire::{History, HistoryRequest, Identifiers};
+use crate::wire::{History, HistoryRequest};
 use crate::{gate, request, wire};
 
 /// The FIGI in the path may be any text, so that the answer to an invalid one can give the reason.
@@ -25,27 +25,28 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(figi: String, query: String, head: Head, state: Arc<State>) -> Response {
-    gate::open(&state, head, Route::History, None, async |caller| {
+    let visible = gate::visible(&state, &head);
+    let reply = gate::open(&state, head, Route::History, None, async |caller| {
         let figi = Figi::parse(&figi);
         let figi =
             figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
         let asked = HistoryRequest::parse(&query).map_err(OpenError::Invalid)?;
-        let shows = Identifiers::of(state.settings());
         // Heavy work: two blocks are decompressed, and there may be many versions.
         let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
         let question = OneHistory(figi);
         let found = state.engine().ask(turns, question, move |_, _, found| match found {
             PastOfOne::NoPast => Err("This index keeps no past."),
             PastOfOne::Unknown => Err("The past knows no instrument with this FIGI."),
-            PastOfOne::Known { versions, coverage, covered_since } => {
+            PastOfOne::Known { mut versions, coverage, covered_since } => {
+                versions.hide(visible);
                 request::add_rows(1);
                 let mut out = Vec::new();
                 let history = History { versions: *versions, coverage, covered_since };
-                wire::history(&mut out, &history, &asked, shows);
+                wire::history(&mut out, &history, &asked, visible);
                 Ok(out)
             }
         });
         found.await?.map_err(OpenError::NotFound)
-    })
-    .await
+    });
+    gate::noting_hidden(reply.await, visible)
 }

@@ -14,7 +14,6 @@ use crate::engine::{OneInstrument, Turns};
 use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
-use crate::wire::Identifiers;
 use crate::{gate, request, wire};
 
 /// The FIGI in the path may be any text, so that the answer to an invalid one can give the reason.
@@ -23,11 +22,11 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(figi: String, head: Head, state: Arc<State>) -> Response {
-    gate::open(&state, head, Route::Instrument, None, async |caller| {
+    let visible = gate::visible(&state, &head);
+    let reply = gate::open(&state, head, Route::Instrument, None, async |caller| {
         let figi = Figi::parse(&figi);
         let figi =
             figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
-        let identifiers = Identifiers::of(state.settings());
         // Heavy work: a block is decompressed, and a family may have many rows.
         let turns = Turns::new(&state.pools().instruments, caller).beyond(0);
         let asked = state.engine().ask(turns, OneInstrument(figi), move |_, rows, found| {
@@ -36,7 +35,7 @@ async fn handle(figi: String, head: Head, state: Arc<State>) -> Response {
             match own {
                 Some((hit, instrument)) => {
                     request::add_rows(1);
-                    wire::instrument(&mut out, &rows, (hit, &instrument), &family, identifiers);
+                    wire::instrument(&mut out, &rows, (hit, &instrument), &family, visible);
                 }
                 // The FIGI of a share class, or of a composite without a row.
                 None => wire::family(&mut out, &rows, &family),
@@ -44,6 +43,6 @@ async fn handle(figi: String, head: Head, state: Arc<State>) -> Response {
             Some(out)
         });
         asked.await?.ok_or(OpenError::NotFound("No instrument has this FIGI."))
-    })
-    .await
+    });
+    gate::noting_hidden(reply.await, visible)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use figdex_index::{Date, Meter, Recognised, Resolution, ResolveBounds, Vocabularies};
+use figdex_index::{Date, Meter, Recognised, Resolution, ResolveBounds, Visible, Vocabularies};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::HeaderValue;
@@ -17,6 +17,7 @@ use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
 use crate::gate::{Forms, Listed};
 use crate::http::pieces::Pieces;
 use crate::state::State;
+use crate::wire::Token;
 use crate::wire::list::{self, Context, Form, List, ListError, Options};
 use crate::{gate, request};
 
@@ -30,7 +31,8 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let Call { admitted, body } = call;
         let body = body.read().await?;
         let (engine, shared, window) = (state.engine(), state.clone(), Arc::default());
-        let (generation, token) = (engine.manifest().generation, engine.manifest().id);
+        let generation = engine.manifest().generation;
+        let token = Token { generation: engine.manifest().id, visible: admitted.visible };
         let turns = Turns::new(&state.pools().answers, admitted.caller);
         let counted = Arc::clone(&window);
         let jobs = [false, true].map(|has_candidates| admitted.list_jobs(has_candidates));
@@ -161,7 +163,7 @@ impl Batch for ListBatch {
             job.question
         });
         let questions = questions.collect();
-        let (policy, bounds) = (options.policy.clone(), bounds(&options));
+        let (policy, bounds) = (options.policy.clone(), bounds(&options, self.admitted.visible));
         let (has_candidates, has_formerly) = (options.has_candidates, options.has_formerly);
         let outline = Outline { options, columns, has_jobs, inputs, days: days.clone() };
         let questions =
@@ -222,12 +224,13 @@ impl Batch for ListBatch {
     }
 }
 
-/// The bounds of the answer to a list.
-fn bounds(options: &Options) -> ResolveBounds {
+/// The bounds of the answer to a list. Identifiers that the caller may not see are not corrected.
+fn bounds(options: &Options, visible: Visible) -> ResolveBounds {
     ResolveBounds {
         identifier_rows_max: JOB_ROWS_MAX,
         rows_max: if options.is_many { REQUEST_ROWS_MAX } else { LIST_ROWS_MAX },
         candidates_max: if options.is_many { REQUEST_ROWS_MAX } else { CANDIDATES_MAX },
+        corrected: visible,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Fetched, QuestionReading, RowSource, Suggestion, Vocabulary};
+use figdex_index::{Fetched, QuestionReading, RowSource, Suggestion, Visible, Vocabulary};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -24,6 +24,7 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
+    let visible = gate::visible(&state, &head);
     gate::open(&state, head, Route::Suggest, Some(Span::Suggest), async |caller| {
         let (engine, settings) = (state.engine(), state.settings());
         let request = SuggestRequest::parse(&query, engine.vocabulary(), settings.unknown_enum);
@@ -31,13 +32,18 @@ async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
         let SuggestRequest { suggest, limit, is_impossible } = request;
         if is_impossible {
             let text = suggest.keywords.text();
-            return Ok(written((&Fetched::default(), engine.vocabulary()), (text, None), &[]));
+            return Ok(written(
+                (&Fetched::default(), engine.vocabulary()),
+                (text, None),
+                &[],
+                visible,
+            ));
         }
         let (of, turns) = (engine.clone(), Turns::new(&state.pools().answers, caller));
         let question = Suggestions::new(suggest, limit);
         let asked = engine.ask(turns, question, move |question: &Suggestions, rows, found| {
             let ((read, found), text) = (found, question.suggest.keywords.text());
-            written((&rows, of.vocabulary()), (text, read.as_deref()), &found)
+            written((&rows, of.vocabulary()), (text, read.as_deref()), &found, visible)
         });
         Ok(asked.await?)
     })
@@ -48,9 +54,10 @@ fn written(
     rows: (&impl RowSource, &Vocabulary),
     text: (&str, Option<&QuestionReading>),
     found: &[Suggestion],
+    visible: Visible,
 ) -> Vec<u8> {
     request::add_rows(found.len());
     let mut out = Vec::new();
-    wire::suggestions(&mut out, rows, text, found);
+    wire::suggestions(&mut out, rows, text, found, visible);
     out
 }

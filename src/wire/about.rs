@@ -2,10 +2,10 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Coverage, IdType, Instrument, Manifest};
+use figdex_index::{Coverage, IdType, Instrument, Manifest, Visible};
 
-use super::instrument::Identifiers;
 use super::json::string;
+use super::token::Token;
 
 /// Writes the description of the index. `coverage` has the days of its past, if it has one, and
 /// `example` is a well-known instrument.
@@ -15,8 +15,9 @@ pub(crate) fn about(
     coverage: Option<Coverage>,
     is_sample: bool,
     example: Option<&Instrument>,
-    identifiers: Identifiers,
+    visible: Visible,
 ) {
+    let token = Token { generation: manifest.id, visible };
     write!(
         out,
         "{{\"instruments\":{},\"generation\":{},\"built\":",
@@ -24,7 +25,7 @@ pub(crate) fn about(
     )
     .expect("writing into memory does not fail");
     string(out, &manifest.built_at);
-    for (name, text) in [("date", manifest.date.to_string()), ("token", manifest.id.to_string())] {
+    for (name, text) in [("date", manifest.date.to_string()), ("token", token.to_string())] {
         write!(out, ",\"{name}\":").expect("writing into memory does not fail");
         string(out, &text);
     }
@@ -41,7 +42,7 @@ pub(crate) fn about(
         let figi = Some(instrument.figi.to_string());
         let of_type = |id_type| {
             let first = instrument.identifiers_of(id_type).next();
-            let first = first.filter(|_| identifiers == Identifiers::Shown);
+            let first = first.filter(|_| visible.has(id_type));
             first.map(|value| value.as_str().to_owned())
         };
         [

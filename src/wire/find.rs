@@ -1,6 +1,6 @@
 //! The parameters of `GET /find` and its answer (contract 16.18 to 16.21).
 
-use figdex_index::{FoundSecurity, Hit, QuestionReading, RowSource, Suggest, Vocabulary};
+use figdex_index::{FoundSecurity, Hit, QuestionReading, RowSource, Suggest, Visible, Vocabulary};
 
 use super::json::{array, string};
 use super::suggest::{misspelled, security};
@@ -64,6 +64,7 @@ pub(crate) fn find(
     (rows, vocabulary): (&impl RowSource, &Vocabulary),
     text: Option<&str>,
     answer: &FindAnswer<'_>,
+    visible: Visible,
 ) {
     let FindAnswer { reading, securities, hits, next } = answer;
     out.push(b'{');
@@ -86,7 +87,8 @@ pub(crate) fn find(
         string(out, next);
     }
     if let Some(text) = text {
-        misspelled(out, vocabulary, text, securities.iter().map(|found| &found.suggestion));
+        let found = securities.iter().map(|found| &found.suggestion);
+        misspelled(out, vocabulary, text, found, visible);
     }
     out.push(b'}');
 }

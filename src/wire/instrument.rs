@@ -3,27 +3,13 @@
 
 use figdex_index::{
     Attribute, Branch, Family, Field, Figi, Hit, IdType, Instrument, Property, RowSource, Sort,
+    Visible,
 };
 use serde::Serialize;
 
 use super::json::{array, reopen, string};
 use super::row;
 use crate::callers::version::Version;
-use crate::config::Settings;
-
-/// Whether third-party identifiers are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Identifiers {
-    Shown,
-    Hidden,
-}
-
-impl Identifiers {
-    /// Shown, unless the settings hide them.
-    pub(crate) fn of(settings: &Settings) -> Self {
-        if settings.hide_identifiers { Self::Hidden } else { Self::Shown }
-    }
-}
 
 /// The properties that a row lacks, in the order of contract 6.1.
 const PROPERTIES: [Property; Property::COUNT - 4] =
@@ -35,7 +21,7 @@ pub(crate) fn instrument(
     rows: &impl RowSource,
     (hit, instrument): (Hit, &Instrument),
     family: &Family,
-    identifiers: Identifiers,
+    visible: Visible,
 ) {
     out.extend_from_slice(b"{\"instrument\":");
     row::write(out, Version::V3, rows.row(hit));
@@ -53,9 +39,9 @@ pub(crate) fn instrument(
             }
         }
     }
-    if identifiers == Identifiers::Shown {
+    if !visible.is_least() {
         key(out, "identifiers");
-        self::identifiers(out, instrument);
+        identifiers(out, instrument, visible);
     }
     out.push(b'}');
     end_with(out, rows, family);
@@ -98,11 +84,12 @@ fn end_with(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
     out.extend_from_slice(b"}}");
 }
 
-/// Writes each idType that the instrument has values of, with the values.
-pub(super) fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
+/// Writes each idType that the instrument has values of and that the caller may see, with the
+/// values.
+pub(super) fn identifiers(out: &mut Vec<u8>, instrument: &Instrument, visible: Visible) {
     out.push(b'{');
     let mut is_first = true;
-    for id_type in IdType::ALL {
+    for id_type in IdType::ALL.into_iter().filter(|id_type| visible.has(*id_type)) {
         let Some(values) = instrument.identifier_set(id_type) else { continue };
         if !std::mem::take(&mut is_first) {
             out.push(b',');

@@ -10,7 +10,7 @@
 //! | 12 Answers and rows | `row` |
 //! | 16 Outside the contract | `suggest`, `find`, `reading`, `facets`, `url_filters`, `instrument`, `about` |
 //! | 17 Lists | `list` |
-//! | 19 Changes | `changes` |
+//! | 19 Changes | `changes`, `token` |
 //! | 20 The past | `past`, `list` |
 //!
 //! `json` reads and writes the common parts of all shapes. `cell` writes the cells of CSV.
@@ -37,6 +37,7 @@ mod row;
 mod search;
 pub(crate) mod search_result;
 mod suggest;
+mod token;
 mod url_filters;
 mod values;
 
@@ -45,7 +46,7 @@ use std::borrow::Cow;
 pub(crate) use self::about::about;
 pub(crate) use self::cursor::{Cursor, QueryDigest};
 pub(crate) use self::find::{FindAnswer, FindRequest, find};
-pub(crate) use self::instrument::{Identifiers, family, instrument};
+pub(crate) use self::instrument::{family, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::job_result::JobResult;
 pub(crate) use self::json::{array_in_pieces, error};
@@ -55,6 +56,7 @@ pub(crate) use self::row::ROW_BYTES;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 pub(crate) use self::search_result::SearchResult;
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
+pub(crate) use self::token::Token;
 pub(crate) use self::values::values;
 
 /// A fault of one field: the sentence for the caller. Endpoints of the contract answer with it

@@ -3,11 +3,11 @@
 use std::io::Write as _;
 
 use figdex_index::{
-    Attribute, ColumnValue, Coverage, Date, Field, IdType, Instrument, PastColumn, Property,
-    Retired, Version, VersionEnd, Versions,
+    Attribute, ColumnValue, Coverage, Date, Field, Instrument, PastColumn, Property, Retired,
+    Version, VersionEnd, Versions, Visible,
 };
 
-use super::instrument::{Identifiers, identifiers};
+use super::instrument::identifiers;
 use super::json::{array, string};
 use super::{Fault, invalid_key, row};
 
@@ -59,12 +59,13 @@ struct ShownVersion<'a> {
     image: &'a Instrument,
 }
 
-/// Writes the answer of `GET /instruments/{figi}/history`.
+/// Writes the answer of `GET /instruments/{figi}/history`. The versions are those that the caller
+/// may see ([`Versions::hide`]).
 pub(crate) fn history(
     out: &mut Vec<u8>,
     history: &History,
     request: &HistoryRequest,
-    shows: Identifiers,
+    visible: Visible,
 ) {
     let History { versions, coverage: Coverage { since, until }, covered_since } = history;
     let open = versions.open.iter().map(|open| ShownVersion {
@@ -91,14 +92,9 @@ pub(crate) fn history(
          \"coveredSince\":\"{covered_since}\",\"versions\":",
         versions.figi
     );
-    array(out, &shown, |out, version| self::version(out, version, shows));
+    array(out, &shown, |out, version| self::version(out, version, visible));
     let _ = write!(out, ",\"truncated\":{is_truncated},\"stated\":");
-    // The ticker is a field of each row; other identifiers may be hidden.
-    let is_shown_too = |retired: &&Retired| {
-        shows == Identifiers::Shown || retired.id_value.id_type() == IdType::Ticker
-    };
-    let stated: Vec<&Retired> = versions.stated.iter().filter(is_shown_too).collect();
-    array(out, &stated, |out, retired| stated_identifier(out, retired));
+    array(out, &versions.stated, stated_identifier);
     out.push(b'}');
 }
 
@@ -114,13 +110,8 @@ fn stated_identifier(out: &mut Vec<u8>, retired: &Retired) {
     };
 }
 
-fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, shows: Identifiers) {
+fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, visible: Visible) {
     let ShownVersion { first, last, end, learned, image } = version;
-    // The day on which an identifier was learned would say that there is one.
-    let is_shown_too = |(column, _): &&(PastColumn, Date)| {
-        shows == Identifiers::Shown || !matches!(column, PastColumn::Identifiers(_))
-    };
-    let learned: Vec<&(PastColumn, Date)> = learned.iter().filter(is_shown_too).collect();
     let basis = if learned.is_empty() { "observed" } else { "assumed" };
     out.push(b'{');
     days(out, Some(*first), *last);
@@ -142,14 +133,14 @@ fn version(out: &mut Vec<u8>, version: &ShownVersion<'_>, shows: Identifiers) {
             for attribute in [Attribute::Expiration, Attribute::Maturity, Attribute::Listed] {
                 value(out, attribute.name(), image.value(attribute));
             }
-            if shows == Identifiers::Shown {
+            if !visible.is_least() {
                 out.extend_from_slice(b",\"identifiers\":");
-                identifiers(out, image);
+                identifiers(out, image, visible);
             }
         },
     );
     out.extend_from_slice(b",\"learned\":{");
-    for (place, (column, day)) in learned.into_iter().enumerate() {
+    for (place, (column, day)) in learned.iter().enumerate() {
         let comma = if place > 0 { "," } else { "" };
         let _ = write!(out, "{comma}\"{}\":\"{day}\"", column.name());
     }

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use figdex_index::{
-    Matched, QuestionReading, RowSource, Suggest, Suggestion, Vocabulary, misspelling,
+    Matched, QuestionReading, RowSource, Suggest, Suggestion, Visible, Vocabulary, misspelling,
 };
 
 use super::json::{array, reopen, string};
@@ -61,6 +61,7 @@ pub(crate) fn suggestions(
     (rows, vocabulary): (&impl RowSource, &Vocabulary),
     (text, read): (&str, Option<&QuestionReading>),
     found: &[Suggestion],
+    visible: Visible,
 ) {
     out.reserve((row::ROW_BYTES + 64) * found.len());
     out.push(b'{');
@@ -71,7 +72,7 @@ pub(crate) fn suggestions(
     }
     out.extend_from_slice(b"\"data\":");
     array(out, found, |out, suggestion| security(out, rows, suggestion));
-    misspelled(out, vocabulary, text, found.iter());
+    misspelled(out, vocabulary, text, found.iter(), visible);
     out.push(b'}');
 }
 
@@ -93,19 +94,22 @@ pub(super) fn security(out: &mut Vec<u8>, rows: &impl RowSource, suggestion: &Su
 }
 
 /// Writes the fault of a text with a wrong check digit, unless a row carries the text as an
-/// identifier.
+/// identifier. The right one is left out if the caller may not see such identifiers.
 pub(super) fn misspelled<'a>(
     out: &mut Vec<u8>,
     vocabulary: &Vocabulary,
     text: &str,
     mut found: impl Iterator<Item = &'a Suggestion>,
+    visible: Visible,
 ) {
     let is_found = found.any(|suggestion| suggestion.matched.identifier);
-    if !is_found && let Some(misspelling) = misspelling(text, vocabulary) {
+    if !is_found && let Some(misspelling) = misspelling(text, vocabulary, visible) {
         out.extend_from_slice(b",\"finding\":");
         string(out, &misspelling.finding);
-        out.extend_from_slice(b",\"correction\":");
-        string(out, &misspelling.correction);
+        if let Some(correction) = &misspelling.correction {
+            out.extend_from_slice(b",\"correction\":");
+            string(out, correction);
+        }
     }
 }
 

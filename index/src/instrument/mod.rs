@@ -14,6 +14,7 @@ pub(crate) mod level;
 pub(crate) mod markets;
 pub(crate) mod names;
 pub(crate) mod value;
+pub(crate) mod visible;
 pub(crate) mod vocabulary;
 
 use std::fmt;

@@ -71,6 +71,16 @@ pub fn form_fault(id_type: IdType, text: &str) -> String {
     format!("{name}: expected {}", id_type.form_in_words())
 }
 
+/// The fault of a text as [`form_fault`] says it, without the right check digit, by which a caller
+/// who may not see identifiers of this type would complete one.
+pub(crate) fn form_fault_without_digit(id_type: IdType, text: &str) -> String {
+    let name = id_type.name();
+    match right_check_digit(id_type, text) {
+        Some(_) => format!("{name}: the check digit is wrong"),
+        None => format!("{name}: expected {}", id_type.form_in_words()),
+    }
+}
+
 /// The check digit that follows from the other characters, if the text has the right length and
 /// characters for its type.
 fn expected_digit(id_type: IdType, upper: &str) -> Option<u8> {

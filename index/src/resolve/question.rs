@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::column::{is_in_tickers, is_of_column};
-use super::correction::{form_fault, right_check_digit};
+use super::correction::{form_fault, form_fault_without_digit, right_check_digit};
 use super::finding::Finding;
 use super::name_like::is_name_like;
 use super::recognise::{NoIdentifier, Reading, Recognition, recognise_trimmed};
 use super::spaced::{is_in_groups, joined_any};
 use super::trimmed::trimmed;
 use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::visible::Visible;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::{Filters, Lookup, QUERY_BYTES_MAX};
 
@@ -49,6 +50,18 @@ pub(crate) struct Fault<'a> {
     pub(crate) of: Option<(IdType, Cow<'a, str>)>,
     /// The fault as a sentence without a full stop.
     pub(crate) reason: String,
+}
+
+impl Fault<'_> {
+    /// The fault for an answer in which only identifiers of the types `corrected` are corrected.
+    pub(crate) fn reason_for(&self, corrected: Visible) -> Cow<'static, str> {
+        match &self.of {
+            Some((id_type, text)) if !corrected.has(*id_type) => {
+                form_fault_without_digit(*id_type, text).into()
+            }
+            _ => self.reason.clone().into(),
+        }
+    }
 }
 
 impl<'a> Question<'a> {
@@ -264,10 +277,10 @@ impl<'a> Question<'a> {
         faulty.map(|(id_type, text)| (*id_type, &**text)).chain(looked_up)
     }
 
-    /// The faulty identifier with its right check digit.
-    pub(crate) fn right_check_digit(&self) -> Option<String> {
+    /// The faulty identifier with its right check digit, if identifiers of its type are corrected.
+    pub(crate) fn right_check_digit(&self, corrected: Visible) -> Option<String> {
         let (id_type, text) = self.fault.as_ref()?.of.as_ref()?;
-        right_check_digit(*id_type, text)
+        corrected.has(*id_type).then(|| right_check_digit(*id_type, text))?
     }
 
     /// Whether the identifier counts as invalid if no lookup finds a row: a fault was found, and

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::decide::By;
 use super::past::{Coverage, PastRow};
 use crate::instrument::id_type::IdType;
+use crate::instrument::visible::Visible;
 use crate::search::Hit;
 
 /// The bounds of an answer.
@@ -18,6 +19,9 @@ pub struct ResolveBounds {
     pub rows_max: usize,
     /// The most candidates for an ambiguous identifier.
     pub candidates_max: usize,
+    /// The idTypes whose identifiers are corrected. The right check digit of others is not named
+    /// either (contract 23.6).
+    pub corrected: Visible,
 }
 
 /// The result for one identifier.

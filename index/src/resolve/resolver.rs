@@ -125,7 +125,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
                     self.unfound.push((self.resolutions.len(), question));
                     let status = match &question.fault {
                         Some(fault) if question.is_invalid_unfound() => {
-                            Status::Invalid(fault.reason.clone().into())
+                            Status::Invalid(fault.reason_for(self.bounds.corrected))
                         }
                         _ => Status::Unknown,
                     };
@@ -175,10 +175,11 @@ impl<'a, 'q> Resolver<'a, 'q> {
         let (mut lookups, mut of, mut right_check_digits) = (Vec::new(), Vec::new(), Vec::new());
         for (number, question) in unfound {
             if matches!(resolutions[number].status, Status::Invalid(_)) {
-                let right = question.right_check_digit();
+                let right = question.right_check_digit(self.bounds.corrected);
                 right_check_digits.extend(right.map(|right| (number, right)));
             }
-            for (id_type, text) in question.correctable() {
+            let corrected = self.bounds.corrected;
+            for (id_type, text) in question.correctable().filter(|of| corrected.has(of.0)) {
                 meter.charge(CORRECTIONS_MAX * CORRECTION_UNITS)?;
                 for corrected in corrections(id_type, text) {
                     of.push(number);
@@ -273,6 +274,7 @@ mod tests {
 
     use super::*;
     use crate::instrument::figi::Figi;
+    use crate::instrument::visible::Visible;
     use crate::instrument::vocabulary::{Known, Vocabulary};
     use crate::search::Hit;
 
@@ -316,7 +318,12 @@ mod tests {
     }
 
     fn resolved(question: &Question<'_>, rows: &[Result<Vec<u8>, ()>]) -> Resolution {
-        let bounds = ResolveBounds { identifier_rows_max: 6, rows_max: 8, candidates_max: 10 };
+        let bounds = ResolveBounds {
+            identifier_rows_max: 6,
+            rows_max: 8,
+            candidates_max: 10,
+            corrected: Visible::ALL,
+        };
         let policy = Policy::parse(["home", "composite"], &Vocabulary::new([])).unwrap();
         let mut resolver = Resolver::new(&policy, bounds);
         let mut readings = Readings::of(question);

@@ -4,9 +4,10 @@
 //! while somebody types.
 
 use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::visible::Visible;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::query::{Filters, KnownValues};
-use crate::resolve::correction::{form_fault, right_check_digit};
+use crate::resolve::correction::{form_fault, form_fault_without_digit, right_check_digit};
 use crate::resolve::finding::Finding;
 use crate::resolve::recognise::{Reading, on_whole_markets, recognise};
 use crate::resolve::trimmed::trimmed;
@@ -63,16 +64,24 @@ pub(crate) fn spelled(text: &str, filters: &Filters, vocabulary: &Vocabulary) ->
 pub struct Misspelling {
     /// The fault, as a sentence without a full stop.
     pub finding: String,
-    /// The identifier with its right check digit.
-    pub correction: String,
+    /// The identifier with its right check digit; `None` if identifiers of its type are not
+    /// corrected.
+    pub correction: Option<String>,
 }
 
-/// The fault of a text that looks like an identifier with a wrong check digit.
-pub fn misspelling(text: &str, vocabulary: &Vocabulary) -> Option<Misspelling> {
+/// The fault of a text that looks like an identifier with a wrong check digit. Only identifiers of
+/// the types `corrected` are corrected (contract 23.6).
+pub fn misspelling(text: &str, vocabulary: &Vocabulary, corrected: Visible) -> Option<Misspelling> {
     let text = &*trimmed(text);
     let Finding::CheckDigit(id_type, _) = recognise(text, vocabulary).ok()?.finding? else {
         return None;
     };
     let correction = right_check_digit(id_type, text)?;
-    Some(Misspelling { finding: form_fault(id_type, text), correction })
+    Some(match corrected.has(id_type) {
+        true => Misspelling { finding: form_fault(id_type, text), correction: Some(correction) },
+        false => {
+            let finding = form_fault_without_digit(id_type, text);
+            Misspelling { finding, correction: None }
+        }
+    })
 }

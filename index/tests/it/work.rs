@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use figdex_index::{
     Begun, Catalogue, Filters, Hit, INLINE_UNITS_MAX, IdType, Instrument, Keywords, Lookup, Meter,
     NumberInterval, Policy, Property, Question, ResolveBounds, SLICE_UNITS, Search, Suggest,
-    TooManyHits, Turn,
+    TooManyHits, Turn, Visible,
 };
 use proptest::prelude::*;
 
@@ -264,7 +264,12 @@ fn the_steps_of_a_list_are_charged_in_slices() {
     let isin = IdType::Isin.admit("US4592001014").unwrap();
     let question = Question::lookup(Lookup::new(isin, None));
     let rows = ALIKE as usize;
-    let bounds = ResolveBounds { identifier_rows_max: rows, rows_max: rows, candidates_max: 10 };
+    let bounds = ResolveBounds {
+        identifier_rows_max: rows,
+        rows_max: rows,
+        candidates_max: 10,
+        corrected: Visible::ALL,
+    };
     let turn = Arc::new(Reports::default());
     let meter = Meter::in_turn(turn.clone());
     let resolved = wide().resolve(&[question], &policy, bounds, &meter).unwrap();

@@ -167,7 +167,7 @@ fn named_elsewhere((key, security): (String, Figi)) -> Value {
 #[cfg(test)]
 #[cfg(feature = "http")]
 mod tests {
-    use figdex_index::{IdType, Instrument};
+    use figdex_index::{IdType, Instrument, Visible};
     use serde_json::json;
 
     use super::*;
@@ -179,7 +179,12 @@ mod tests {
         let cluster = Cluster::of_one_instrument();
         let generation = cluster.open();
         let policy = Policy::parse(["composite"], generation.vocabulary()).unwrap();
-        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let bounds = ResolveBounds {
+            identifier_rows_max: 9,
+            rows_max: 9,
+            candidates_max: 9,
+            corrected: Visible::ALL,
+        };
         let questions = vec![Question::given(IdType::BbGlobal, "BBG000BLNNH6", None); 3];
         let readings = || ReadingLookups::new(&questions, &policy, bounds);
         let mut answer = cluster.found();
@@ -208,10 +213,47 @@ mod tests {
     }
 
     fn resolve(generation: &Generation, question: Question<'_>) -> Resolution {
-        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        resolve_with(generation, question, Visible::ALL)
+    }
+
+    fn resolve_with(
+        generation: &Generation,
+        question: Question<'_>,
+        corrected: Visible,
+    ) -> Resolution {
+        let bounds =
+            ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9, corrected };
         let (questions, policy) = ([question], Policy::default());
         let found = generation.resolve_patiently(&questions, &policy, bounds);
         wait_for(found).unwrap().1.remove(0)
+    }
+
+    /// contract 23.6, 23.11: identifiers that the caller may not see are not corrected, and no
+    /// corrections are asked of the cluster.
+    #[test]
+    fn hidden_identifiers_are_not_corrected() {
+        for corrected in [Visible::ALL, Visible::without(|class| class == IdType::Isin)] {
+            let cluster = Cluster::of_one_instrument();
+            let generation = cluster.open();
+            let found = cluster.found();
+            cluster.answer_several(move |questions| vec![found.clone(); questions.len()]);
+            let requests = cluster.requests();
+            let question = Question::given(IdType::Isin, "US4592001015", None);
+            let resolution = resolve_with(&generation, question, corrected);
+            let (expected, error, asked) = match corrected.is_all() {
+                true => (Some("US4592001014"), "ID_ISIN: the check digit should be 4", 1),
+                false => (None, "ID_ISIN: the check digit is wrong", 0),
+            };
+            assert_eq!(resolution.correction.as_deref(), expected);
+            assert_eq!(
+                resolution.reason(),
+                match expected {
+                    Some(right) => format!("{error}; did you mean {right}?"),
+                    None => error.to_owned(),
+                }
+            );
+            assert_eq!(cluster.requests() - requests, asked);
+        }
     }
 
     /// contract 17.14: whether a text is the whole name of another security is asked of the cluster,
@@ -252,7 +294,12 @@ mod tests {
             vec![if is_lookup { nothing.clone() } else { found.clone() }; questions.len()]
         });
         let questions = [Question::text("uber technologies", generation.vocabulary(), None)];
-        let bounds = ResolveBounds { identifier_rows_max: 9, rows_max: 9, candidates_max: 9 };
+        let bounds = ResolveBounds {
+            identifier_rows_max: 9,
+            rows_max: 9,
+            candidates_max: 9,
+            corrected: Visible::ALL,
+        };
         let policy = Policy::default();
         let resolved = generation.resolve_patiently(&questions, &policy, bounds);
         let resolved = wait_for(resolved).unwrap();

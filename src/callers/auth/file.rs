@@ -37,6 +37,8 @@ pub struct Key {
     pub name: String,
     /// The time when the key was added.
     pub created: Timestamp,
+    /// Whether its holder sees identifiers of the class `internal` (contract 23.3).
+    pub is_internal: bool,
     pub(super) digest: Digest,
 }
 
@@ -140,6 +142,18 @@ pub fn list(file: &Path) -> Result<Vec<Key>, KeysError> {
 /// # Errors
 /// When the name is invalid or a key has it already, or the file cannot be read or written.
 pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
+    add_key(file, name, false)
+}
+
+/// As [`add`], but the holder of the key sees identifiers of the class `internal` too.
+///
+/// # Errors
+/// As [`add`].
+pub fn add_internal(file: &Path, name: &str) -> Result<String, KeysError> {
+    add_key(file, name, true)
+}
+
+fn add_key(file: &Path, name: &str, is_internal: bool) -> Result<String, KeysError> {
     let is_name = !name.contains(is_hidden) && name.trim() == name;
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_name {
         return Err(KeysError::NameInvalid(name.to_owned()));
@@ -159,7 +173,7 @@ pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
         let created = Timestamp::now();
         let created = created.round(Unit::Second).unwrap_or(created);
         let digest = digest_of(text.as_bytes());
-        keys.push(Key { name: name.to_owned(), created, digest });
+        keys.push(Key { name: name.to_owned(), created, is_internal, digest });
         Ok(keys)
     })?;
     Ok(text)
@@ -308,13 +322,15 @@ struct KeysToml {
 struct KeyToml {
     name: String,
     created: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    internal: bool,
     sha256: String,
 }
 
 fn parse(text: &str) -> Result<Vec<Key>, String> {
     let file: KeysToml = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut keys: Vec<Key> = Vec::with_capacity(file.key.len());
-    for KeyToml { name, created, sha256 } in file.key {
+    for KeyToml { name, created, internal: is_internal, sha256 } in file.key {
         let digest = unhex(&sha256)
             .ok_or_else(|| format!("the sha256 of {name:?} does not have 64 hex digits"))?;
         let created = created
@@ -323,7 +339,7 @@ fn parse(text: &str) -> Result<Vec<Key>, String> {
         if keys.iter().any(|key| key.name == name || key.digest == digest) {
             return Err(format!("the name or the key of {name:?} appears twice"));
         }
-        keys.push(Key { name, created, digest });
+        keys.push(Key { name, created, is_internal, digest });
     }
     Ok(keys)
 }
@@ -332,6 +348,7 @@ fn print(keys: &[Key]) -> String {
     let key = keys.iter().map(|key| KeyToml {
         name: key.name.clone(),
         created: key.created.to_string(),
+        internal: key.is_internal,
         sha256: hex(&key.digest),
     });
     let body = toml::to_string(&KeysToml { key: key.collect() });
@@ -362,6 +379,9 @@ mod tests {
         assert_ne!(add(&file, "desk two").unwrap(), key);
         let names = || list(&file).unwrap().into_iter().map(|key| key.name).collect::<Vec<_>>();
         assert_eq!(names(), ["desk", "desk two"]);
+        assert!(
+            list(&file).unwrap().iter().all(|key| !key.is_internal) && !text.contains("internal")
+        );
         revoke(&file, "desk").unwrap();
         assert_eq!(names(), ["desk two"]);
         assert!(matches!(revoke(&file, "desk"), Err(KeysError::NameUnknown(..))));
@@ -370,6 +390,24 @@ mod tests {
         }
         revoke(&file, "desk two").unwrap();
         assert!(names().is_empty(), "a file without keys is still a keys file");
+    }
+
+    /// contract 23.3: the file says which keys are internal, and a change keeps it.
+    #[test]
+    fn internal_keys() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.toml");
+        add_internal(&file, "inside").unwrap();
+        add(&file, "outside").unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.matches("internal = true").count(), 1, "{text}");
+        assert_eq!(text.matches("internal").count(), 1, "{text}");
+        let keys = list(&file).unwrap().into_iter().map(|key| (key.name, key.is_internal));
+        let expected =
+            [("inside", true), ("outside", false)].map(|(name, is)| (name.to_owned(), is));
+        assert_eq!(keys.collect::<Vec<_>>(), expected);
+        let yes = text.replace("internal = true", "internal = \"yes\"");
+        assert!(parse(&yes).unwrap_err().contains("expected a boolean"), "{yes}");
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub struct ValidKey {
     pub(crate) id: KeyId,
     /// The name that the operator gave it.
     pub(crate) name: Arc<str>,
+    /// Whether its holder sees identifiers of the class `internal`.
+    pub(crate) is_internal: bool,
     digest: Digest,
     requests: AtomicU64,
     /// The time of the last request, in seconds since 1970; 0 before the first.
@@ -69,11 +71,12 @@ pub(crate) struct KeyUse {
 
 impl ValidKey {
     fn of(key: file::Key) -> Arc<Self> {
-        let file::Key { name, digest, .. } = key;
+        let file::Key { name, is_internal, digest, .. } = key;
         let id = KeyId::of_digest(&digest);
         Arc::new(Self {
             id,
             name: name.into(),
+            is_internal,
             digest,
             requests: AtomicU64::new(0),
             last_used: AtomicU64::new(0),
@@ -234,8 +237,14 @@ impl Held {
     fn keep_uses(&mut self, before: &Self) {
         for (id, key) in &mut self.keys {
             let same = |old: &&Arc<ValidKey>| old.digest == key.digest && old.name == key.name;
-            if let Some(old) = before.keys.get(id).filter(same) {
+            let Some(old) = before.keys.get(id).filter(same) else { continue };
+            if old.is_internal == key.is_internal {
                 *key = old.clone();
+                continue;
+            }
+            // A request that still holds the old key counts there, and is lost here.
+            for (new, old) in [(&key.requests, &old.requests), (&key.last_used, &old.last_used)] {
+                new.store(old.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
     }

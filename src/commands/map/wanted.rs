@@ -1,6 +1,6 @@
 //! The options of a question to an index that are the same for all identifiers.
 
-use figdex_index::{Filters, Policy, Question, ResolveBounds, Vocabulary};
+use figdex_index::{Filters, Policy, Question, ResolveBounds, Visible, Vocabulary};
 
 use super::answerer::{Asked, AskedAs, Narrowing};
 use crate::callers::limits::JOB_ROWS_MAX;
@@ -72,6 +72,7 @@ impl Wanted {
             identifier_rows_max: JOB_ROWS_MAX,
             rows_max: usize::MAX,
             candidates_max: if self.keeps_all { usize::MAX } else { 0 },
+            corrected: Visible::ALL,
         }
     }
 

@@ -13,6 +13,11 @@ use crate::openapi::notation::{Fragment, flag, list, named, object, of, one_of, 
 const CURSOR: (&str, &str) =
     ("figdex-cursor", "The cursor of the next page. Not on the last page.");
 
+const NOT_SHOWN: (&str, &str) = (
+    "figdex-not-shown",
+    "The idTypes whose columns are left out. Absent when the caller sees all.",
+);
+
 pub(super) fn operation(settings: &Settings) -> Fragment {
     let since = "The token of the data that the caller has. A page with a cursor needs none.";
     let cursor = "The cursor of the page before; without it, the first page.";
@@ -23,7 +28,8 @@ pub(super) fn operation(settings: &Settings) -> Fragment {
     let operation = Fragment::default()
         .described(
             "Every instrument that differs between an earlier build and the served one, as it was \
-             and as it is, in FIGI order. The columns of an image are those of an export. Answers \
+             and as it is, in FIGI order. The columns of an image are those of an export that the \
+             caller may see. Answers \
              are application/x-ndjson, application/json or text/csv.",
         )
         .parameter(parameter("since", since, text(), None))
@@ -32,8 +38,8 @@ pub(super) fn operation(settings: &Settings) -> Fragment {
         .with("servers", unversioned(settings))
         .response("200", counted(page()))
         .response("400", fault("A parameter is wrong."))
-        .response("403", json_response("ResolveFault", "The server hides identifiers."))
         .response("406", counted(form))
+        .response("409", fault("The token is of data with other columns."))
         .response("410", fault("The changes since then are not there: export again."));
     refused(operation, &["401", "405", "429", "500", "503"])
 }
@@ -53,7 +59,7 @@ fn page() -> Fragment {
         .content("text/csv", line)
         .content("application/json", content(page))
         .header(generation, header("integer", description));
-    for (name, description) in [TOKEN, CURSOR] {
+    for (name, description) in [TOKEN, CURSOR, NOT_SHOWN] {
         page = page.header(name, header("string", description));
     }
     page

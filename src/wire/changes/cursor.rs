@@ -5,6 +5,7 @@
 //! |---|---|
 //! | 1 | version of this layout |
 //! | 16 | id of the generation that the caller has |
+//! | 4 | the idTypes that the caller may not see, as bits, big-endian |
 //! | 16 | id of the generation up to which the changes go |
 //! | 8 | its number, big-endian |
 //! | 8 | its time in seconds since 1970, big-endian |
@@ -14,7 +15,7 @@
 //! A cursor names both generations, so that a newer one that is served meanwhile changes nothing.
 //! It holds no secret: a forged one only names generations by their ids, which are tokens.
 
-use figdex_index::{Figi, GenerationId};
+use figdex_index::{Figi, GenerationId, Visible};
 use figdex_io::{hex, unhex};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -22,19 +23,21 @@ use sha2::{Digest as _, Sha256};
 use super::Target;
 
 /// Version of the layout.
-const LAYOUT: u8 = 1;
+const LAYOUT: u8 = 2;
 
 /// A text that the checksum covers too, so that cursors of other routes are not read as these.
 const ROUTE: &[u8] = b"/changes";
 
 const CHECKSUM_BYTES: usize = 8;
 
-const BYTES: usize = 1 + 16 + 16 + 8 + 8 + 12 + CHECKSUM_BYTES;
+const BYTES: usize = 1 + 16 + 4 + 16 + 8 + 8 + 12 + CHECKSUM_BYTES;
 
 /// The place where a page of changes ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChangesCursor {
     pub(super) since: GenerationId,
+    /// The idTypes that the caller may see.
+    pub(super) visible: Visible,
     pub(super) target: Target,
     /// The FIGI from which the next page begins.
     pub(super) first: Figi,
@@ -42,10 +45,11 @@ pub(super) struct ChangesCursor {
 
 impl ChangesCursor {
     pub(super) fn encode(&self) -> String {
-        let Self { since, target: Target { id, number, time }, first } = self;
+        let Self { since, visible, target: Target { id, number, time }, first } = self;
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.push(LAYOUT);
         bytes.extend_from_slice(&since.to_bytes());
+        bytes.extend_from_slice(&visible.to_bits().to_be_bytes());
         bytes.extend_from_slice(&id.to_bytes());
         bytes.extend_from_slice(&number.to_be_bytes());
         bytes.extend_from_slice(&time.as_second().to_be_bytes());
@@ -64,6 +68,8 @@ impl ChangesCursor {
         }
         let ([LAYOUT], content) = content.split_first_chunk()? else { return None };
         let (since, content) = content.split_first_chunk()?;
+        let (hidden, content) = content.split_first_chunk()?;
+        let visible = Visible::from_bits(u32::from_be_bytes(*hidden))?;
         let (id, content) = content.split_first_chunk()?;
         let (number, content) = content.split_first_chunk()?;
         let (seconds, figi) = content.split_first_chunk()?;
@@ -73,7 +79,7 @@ impl ChangesCursor {
             time: Timestamp::from_second(i64::from_be_bytes(*seconds)).ok()?,
         };
         let first = Figi::parse(str::from_utf8(figi).ok()?).ok()?;
-        Some(Self { since: GenerationId::from_bytes(*since), target, first })
+        Some(Self { since: GenerationId::from_bytes(*since), visible, target, first })
     }
 }
 
@@ -84,6 +90,7 @@ fn checksum(content: &[u8]) -> [u8; CHECKSUM_BYTES] {
 
 #[cfg(test)]
 mod tests {
+    use figdex_index::IdType;
     use proptest::prelude::*;
 
     use super::*;
@@ -91,8 +98,9 @@ mod tests {
     fn cursor(number: u64, seconds: i64) -> ChangesCursor {
         let [since, id] = [GenerationId::random(), GenerationId::random()];
         let first = Figi::parse("BBG000BLNNH6").unwrap();
+        let visible = Visible::without(|class| class == IdType::Sedol && number % 2 == 1);
         let time = Timestamp::from_second(seconds).unwrap();
-        ChangesCursor { since, target: Target { id, number, time }, first }
+        ChangesCursor { since, visible, target: Target { id, number, time }, first }
     }
 
     proptest! {

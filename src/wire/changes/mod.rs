@@ -6,8 +6,8 @@ mod cursor;
 use std::io::Write as _;
 
 use figdex_index::{
-    CHANGE_COLUMNS, Changed, ExportedObject, Figi, GenerationId, HasSeparator, Instrument,
-    Manifest, csv_text, export_columns,
+    CHANGE_COLUMNS, Changed, ExportedObject, Figi, GenerationId, HasSeparator, IdType, Instrument,
+    Manifest, Visible, csv_text, export_columns,
 };
 use jiff::Timestamp;
 
@@ -16,6 +16,7 @@ use super::Fault;
 use super::cell::push_cell;
 use super::json::string;
 use super::list::Form;
+use super::token::Token;
 use super::url_filters::{number_to, once};
 use crate::callers::error::{ApiError, OpenError};
 use crate::callers::limits::{
@@ -57,6 +58,8 @@ pub(crate) struct ChangesRequest {
     /// The generation that the caller has.
     pub(crate) since: GenerationId,
     pub(crate) target: Target,
+    /// The idTypes that the caller may see.
+    visible: Visible,
     /// The FIGI from which the page begins.
     pub(crate) first: Option<Figi>,
     /// The most instruments of the page.
@@ -65,37 +68,80 @@ pub(crate) struct ChangesRequest {
 
 impl ChangesRequest {
     /// Reads the query string of the request. `served` is the target of a first page; the cursor
-    /// of a later page names its target.
+    /// of a later page names its target. `visible` has the idTypes that the caller may see.
     ///
     /// # Errors
-    /// The text for the answer's `error`.
-    pub(crate) fn parse(query: &str, served: Target) -> Result<Self, Fault> {
-        let (mut since, mut limit, mut cursor) = (None, None, None);
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            match &*name {
-                "since" => once(&name, &mut since, value)?,
-                "limit" => once(&name, &mut limit, value)?,
-                "cursor" => once(&name, &mut cursor, value)?,
-                _ => return Err(super::invalid_key(&name)),
-            }
-        }
-        let limit = number_to(CHANGES_PAGE_INSTRUMENTS_MAX, limit.as_deref())?;
-        let limit = limit.unwrap_or(CHANGES_PAGE_INSTRUMENTS);
-        let since = since.map(|since| since.parse::<GenerationId>());
-        let since = since.transpose().map_err(|fault| format!("Invalid since: {fault}."))?;
-        let cursor = cursor.map(|cursor| ChangesCursor::decode(&cursor));
+    /// - [`OpenError::Invalid`] when a parameter is wrong.
+    /// - [`OpenError::Conflict`] when the token or the cursor is of data with other columns.
+    pub(crate) fn parse(query: &str, served: Target, visible: Visible) -> Result<Self, OpenError> {
+        let (since, limit, cursor) = parameters(query).map_err(OpenError::Invalid)?;
+        let invalid = |fault: &'static str| OpenError::Invalid(fault.into());
+        let fits = |of: Visible, what| match of == visible {
+            true => Ok(()),
+            false => Err(other_columns(what, of, visible)),
+        };
         match (since, cursor) {
-            (_, Some(None)) => Err("Invalid cursor value.".into()),
-            (since, Some(Some(ChangesCursor { since: of_cursor, target, first }))) => {
-                if since.is_some_and(|since| since != of_cursor) {
-                    return Err("since is not that of the cursor.".into());
+            (_, Some(None)) => Err(invalid("Invalid cursor value.")),
+            (since, Some(Some(cursor))) => {
+                let ChangesCursor { since: of_cursor, visible: shown, target, first } = cursor;
+                let is_other =
+                    |since: Token| (since.generation, since.visible) != (of_cursor, shown);
+                if since.is_some_and(is_other) {
+                    return Err(invalid("since is not that of the cursor."));
                 }
-                Ok(Self { since: of_cursor, target, first: Some(first), limit })
+                fits(shown, "cursor")?;
+                Ok(Self { since: of_cursor, target, visible, first: Some(first), limit })
             }
-            (Some(since), None) => Ok(Self { since, target: served, first: None, limit }),
-            (None, None) => Err(NO_SINCE.into()),
+            (Some(Token { generation: since, visible: shown }), None) => {
+                fits(shown, "token")?;
+                Ok(Self { since, target: served, visible, first: None, limit })
+            }
+            (None, None) => Err(invalid(NO_SINCE)),
         }
     }
+}
+
+/// The token, the limit and the cursor of a query string. A cursor that cannot be read is
+/// `Some(None)`.
+type Parameters = (Option<Token>, usize, Option<Option<ChangesCursor>>);
+
+fn parameters(query: &str) -> Result<Parameters, Fault> {
+    let (mut since, mut limit, mut cursor) = (None, None, None);
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match &*name {
+            "since" => once(&name, &mut since, value)?,
+            "limit" => once(&name, &mut limit, value)?,
+            "cursor" => once(&name, &mut cursor, value)?,
+            _ => return Err(super::invalid_key(&name)),
+        }
+    }
+    let limit = number_to(CHANGES_PAGE_INSTRUMENTS_MAX, limit.as_deref())?;
+    let since = since.map(|since| since.parse::<Token>());
+    let since = since.transpose().map_err(|fault| format!("Invalid since: {fault}."))?;
+    let cursor = cursor.map(|cursor| ChangesCursor::decode(&cursor));
+    Ok((since, limit.unwrap_or(CHANGES_PAGE_INSTRUMENTS), cursor))
+}
+
+/// The refusal of a token or cursor of data with other columns than the caller may see (contract
+/// 23.7).
+fn other_columns(what: &str, of: Visible, visible: Visible) -> OpenError {
+    let names = |of: Visible, not_of: Visible| {
+        let names = of.hidden().filter(|id_type| not_of.has(*id_type)).map(IdType::name);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let (without, with) = (names(of, visible), names(visible, of));
+    let differs = match (&*with, &*without) {
+        (with, "") => format!("with {with}, which this request may not see"),
+        ("", without) => format!("without {without}, which this request may see"),
+        (with, without) => format!(
+            "with {with}, which this request may not see, and without {without}, which it may see"
+        ),
+    };
+    OpenError::Conflict(format!(
+        "This {what} is of data {differs}. Ask with the key that the {what} was given to, or begin \
+         again: make a copy with the columns that this request may see, and go on from the token \
+         that GET /about gives with the same key."
+    ))
 }
 
 /// A page of changes that is being written.
@@ -124,10 +170,12 @@ impl ChangesWriter {
     /// Begins a page in the pieces of an empty answer.
     pub(crate) fn new(mut out: Pieces, form: Form, request: ChangesRequest) -> Self {
         let number = request.target.number;
+        let is_shown = |name: &&str| shows(request.visible, name);
         match form {
             Form::Ndjson => {}
             Form::Csv => {
-                let names: Vec<_> = CHANGE_COLUMNS.into_iter().chain(export_columns()).collect();
+                let names: Vec<_> =
+                    CHANGE_COLUMNS.into_iter().chain(export_columns().filter(is_shown)).collect();
                 out.last().extend_from_slice(names.join(",").as_bytes());
                 out.last().push(b'\n');
             }
@@ -140,7 +188,8 @@ impl ChangesWriter {
         Self { out, form, request, time, instruments, has_images, object }
     }
 
-    /// Adds the images of an instrument. Returns whether the page has room for more.
+    /// Adds the images of an instrument, without what the caller may not see ([`Changed::shown`]).
+    /// Returns whether the page has room for more.
     ///
     /// # Errors
     /// [`OpenError::NotAcceptable`] when CSV cannot hold a value.
@@ -165,7 +214,8 @@ impl ChangesWriter {
         let out = self.out.last();
         if self.form == Form::Csv {
             write!(out, "{kind},{number},{},{is_cosmetic}", self.time).expect(IN_MEMORY);
-            for (column, value) in image.exported() {
+            let visible = self.request.visible;
+            for (column, value) in image.exported().filter(|(name, _)| shows(visible, name)) {
                 let text =
                     csv_text(value).map_err(|HasSeparator| in_no_cell(column, image.figi))?;
                 out.push(b',');
@@ -198,12 +248,13 @@ impl ChangesWriter {
 
     /// Ends the page. The next one begins from the FIGI `next`, if there is one.
     pub(crate) fn finish(self, next: Option<Figi>) -> WrittenChanges {
-        let Self { mut out, form, request: ChangesRequest { since, target, .. }, .. } = self;
-        let cursor = next.map(|first| ChangesCursor { since, target, first }.encode());
+        let Self { mut out, form, request: ChangesRequest { since, target, visible, .. }, .. } =
+            self;
+        let cursor = next.map(|first| ChangesCursor { since, visible, target, first }.encode());
         if form == Form::Json {
             let (name, text) = match &cursor {
                 Some(cursor) => ("cursor", cursor.clone()),
-                None => ("token", target.id.to_string()),
+                None => ("token", Token { generation: target.id, visible }.to_string()),
             };
             write!(out.last(), "],\"{name}\":").expect(IN_MEMORY);
             string(out.last(), &text);
@@ -212,6 +263,11 @@ impl ChangesWriter {
         out.shrink();
         WrittenChanges { out, instruments: self.instruments, cursor }
     }
+}
+
+/// Whether a column of an export is shown.
+fn shows(visible: Visible, column: &str) -> bool {
+    IdType::from_name(column).is_none_or(|id_type| visible.has(id_type))
 }
 
 /// Writing into memory does not fail.

@@ -91,7 +91,7 @@ fn what_a_page_may_read() {
             answer.header("access-control-expose-headers"),
             "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after, \
              x-request-id, figdex-generation, figdex-jobs-per-list, figdex-jobs-per-request, \
-             figdex-rows, figdex-unknown-values, figdex-token, figdex-cursor"
+             figdex-rows, figdex-unknown-values, figdex-token, figdex-cursor, figdex-not-shown"
         );
         let vary: Vec<_> = answer.headers.get_all("vary").iter().collect();
         assert_eq!(vary.len(), if status == 200 { 2 } else { 1 });

@@ -15,6 +15,7 @@ mod history;
 mod identifiers;
 mod instruments;
 mod keys;
+mod licences;
 mod limits;
 mod mapping;
 mod metrics;

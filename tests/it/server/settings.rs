@@ -114,7 +114,7 @@ fn the_example_file_is_the_defaults() {
     assert_eq!(defaults, listed(desk.path(), ""));
 
     // Comments that are sentences have a blank after their `#`.
-    let is_setting = |rest: &str| rest.starts_with(|c: char| c == '[' || c.is_ascii_lowercase());
+    let is_setting = |rest: &str| rest.starts_with(|c: char| c == '[' || c.is_ascii_alphabetic());
     let uncomment = |line: &str| match line.strip_prefix('#').filter(|rest| is_setting(rest)) {
         Some(setting) => format!("{setting}\n"),
         None => format!("{line}\n"),

@@ -86,7 +86,7 @@ impl Catalogue {
         if let Some(fault) = question.fault.as_ref().filter(|_| question.is_invalid_unfound())
             && question.lookups.is_empty()
         {
-            return Ok(unresolved(Status::Invalid(fault.reason.clone().into())));
+            return Ok(unresolved(Status::Invalid(fault.reason_for(list.bounds.corrected))));
         }
         let mut timelines = Timelines::new(Wanted::on(day, &question.lookups));
         let mut today: Vec<Vec<Hit>> = Vec::with_capacity(question.lookups.len());
@@ -297,7 +297,7 @@ impl<'a> DayQuestion<'a, '_> {
                 Status::OutOfCoverage(Coverage { since, ..coverage })
             }
             (_, Some(fault)) if self.question.is_invalid_unfound() => {
-                Status::Invalid(fault.reason.clone().into())
+                Status::Invalid(fault.reason_for(list.bounds.corrected))
             }
             _ => Status::Unknown,
         })

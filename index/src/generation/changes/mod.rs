@@ -28,6 +28,7 @@ use crate::instrument::Instrument;
 use crate::instrument::attribute::Attribute;
 use crate::instrument::figi::Figi;
 use crate::instrument::value::ColumnValue;
+use crate::instrument::visible::Visible;
 use crate::words::is_written_alike;
 
 /// The folder of the change files in the folder of an index.
@@ -72,6 +73,18 @@ impl Changed {
     pub fn figi(&self) -> Figi {
         let image = self.before.as_ref().or(self.after.as_ref());
         image.expect("a changed instrument has an image").figi
+    }
+
+    /// The change as a caller sees it who may not see all identifiers; `None` if nothing else
+    /// differs (contract 23.7).
+    pub fn shown(mut self, visible: Visible) -> Option<Self> {
+        if visible.is_all() {
+            return Some(self);
+        }
+        for image in [&mut self.before, &mut self.after].into_iter().flatten() {
+            image.hide(visible);
+        }
+        (!self.is_equal()).then_some(self)
     }
 
     /// Whether an export of both images has the same text.

@@ -18,6 +18,7 @@ pub(crate) mod column;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod observe;
+mod shown;
 pub(crate) mod stated;
 #[cfg(test)]
 mod tests;

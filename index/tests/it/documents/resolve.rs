@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use figdex_index::{
     Filters, IdType, Instrument, Meter, Policy, Property, Question, ReadingLookups, Resolution,
-    ResolveBounds, RowSource, check_digit,
+    ResolveBounds, RowSource, Visible, check_digit,
 };
 use proptest::prelude::*;
 
@@ -116,7 +116,7 @@ fn documents_are_resolved_as_rows_are() {
         let questions: Vec<_> = texts.iter().map(|text| question(text)).collect();
         let policy = Policy::parse(steps, vocabulary).unwrap();
         let (identifier_rows_max, rows_max, candidates_max) = bounds;
-        let bounds = ResolveBounds { identifier_rows_max, rows_max, candidates_max };
+        let bounds = ResolveBounds { identifier_rows_max, rows_max, candidates_max, corrected: Visible::ALL };
         let meter = Meter::unlimited();
         let expected = catalogue.resolve(&questions, &policy, bounds, &meter).unwrap();
 
@@ -163,7 +163,12 @@ fn the_work_on_documents_is_counted() {
     let catalogue = publish(folder.path(), &instruments(), 100);
     let documents = Documents::of(&catalogue);
     let questions = [Question::text("IBM", catalogue.vocabulary(), None)];
-    let bounds = ResolveBounds { identifier_rows_max: 100, rows_max: 100, candidates_max: 10 };
+    let bounds = ResolveBounds {
+        identifier_rows_max: 100,
+        rows_max: 100,
+        candidates_max: 10,
+        corrected: Visible::ALL,
+    };
     let policy = Policy::default();
     let readings = ReadingLookups::new(&questions, &policy, bounds);
     let hits = readings.lookups().map(|lookup| documents.lookup(lookup));
@@ -180,7 +185,12 @@ fn more_documents_than_were_counted_are_too_many() {
     let documents = Documents::of(&catalogue);
     let vocabulary = catalogue.vocabulary();
     let questions = [Question::text("IBM", vocabulary, None)];
-    let bounds = ResolveBounds { identifier_rows_max: 100, rows_max: 3, candidates_max: 10 };
+    let bounds = ResolveBounds {
+        identifier_rows_max: 100,
+        rows_max: 3,
+        candidates_max: 10,
+        corrected: Visible::ALL,
+    };
     let policy = Policy::default();
     let readings = ReadingLookups::new(&questions, &policy, bounds);
     let hits: Vec<_> = documents.all.iter().take(4).map(|one| one.hit).collect();

@@ -4,13 +4,17 @@ use std::collections::BTreeSet;
 
 use figdex_index::{
     Catalogue, Coverage, Date, Figi, IdType, Meter, Policy, Question, Resolution, ResolveBounds,
-    Status, VersionEnd,
+    Status, VersionEnd, Visible,
 };
 
 use super::reference::{Night, Row, Seen, is_derivative, seen};
 
-pub(super) const BOUNDS: ResolveBounds =
-    ResolveBounds { identifier_rows_max: 1_000, rows_max: 10_000, candidates_max: 100 };
+pub(super) const BOUNDS: ResolveBounds = ResolveBounds {
+    identifier_rows_max: 1_000,
+    rows_max: 10_000,
+    candidates_max: 100,
+    corrected: Visible::ALL,
+};
 
 /// The meaning of an identifier.
 #[derive(Debug, PartialEq, Eq)]

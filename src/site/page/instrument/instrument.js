@@ -102,7 +102,7 @@ function render(view, instrument, kin, signal, former = null) {
         el("section", { "aria-labelledby": "identifiers-title" }, el("h2", { id: "identifiers-title" }, "Identifiers"),
           el("dl", { class: "pairs" }, identifiers(instrument, former)),
           Object.keys(instrument.identifiers ?? {}).length ? null : el("p", { class: "dim small" },
-            instrument.identifiers ? "No third-party identifiers are known." : "This server does not show third-party identifiers.")),
+            instrument.identifiers ? "No third-party identifiers are shown." : "This server does not show third-party identifiers.")),
         el("section", { "aria-labelledby": "facts-title" }, el("h2", { id: "facts-title" }, "Attributes"),
           el("dl", { class: "pairs" }, known.map(([label, name]) => fact(label, filterable(name, instrument[name]))),
             // Null when the data do not say.

@@ -1,6 +1,7 @@
 //! Contract, chapter 19: the changes between two generations.
 
 mod chains;
+mod classes;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -346,8 +347,7 @@ fn wrong_parameters() {
     }
 }
 
-/// contract 19.1: the route is off without the setting; where there are keys it needs one; where
-/// identifiers are hidden it is refused.
+/// contract 19.1: the route is off without the setting; where there are keys it needs one.
 #[test]
 fn who_may_ask() {
     let off = Server::of_dump(&dump(&OLD)).request("GET", "/changes?since=x", &[], "");
@@ -362,12 +362,6 @@ fn who_may_ask() {
         assert_eq!((answer.status, &*answer.body), (401, "Invalid API key."));
     }
     assert_eq!(feed.ask(&query, &[("x-openfigi-apikey", &key)]).status, 200);
-
-    let hidden = Settings { hide_identifiers: true, ..settings() };
-    let feed = Feed::new(&dump(&OLD), |engine| State::new(engine, hidden));
-    let text = "This server hides identifiers (--hide-identifiers), which changes would show.";
-    let refused = feed.refusal(&format!("since={}", feed.token()));
-    assert_eq!(refused, (403, json!({"error": text}).to_string()));
 }
 
 /// contract 19.12: pages count in a separate window of the caller.
@@ -526,6 +520,7 @@ fn the_description() {
         (200, format!("since={first}"), "text/csv"),
         (400, "since=x".to_owned(), "*/*"),
         (406, format!("since={first}"), "text/html"),
+        (409, format!("since={first}-0000001"), "*/*"),
         (410, format!("since={}", "0".repeat(32)), "*/*"),
     ] {
         let answer = ask(&query, accept);
@@ -548,7 +543,7 @@ fn the_description() {
             assert!(is_named || answer.header(name).is_empty(), "{name}");
         }
     }
-    for status in [401, 403, 405, 429, 500, 503] {
+    for status in [401, 405, 429, 500, 503] {
         document.response(operation, status);
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use figdex_index::{
     By, Catalogue, Filters, Hit, IdType, Lookup, Meter, Policy, Question, Resolution,
-    ResolveBounds, RowSource as _, Status,
+    ResolveBounds, RowSource as _, Status, Visible,
 };
 use figdex_ingest::{Build, Input};
 
@@ -20,8 +20,12 @@ use crate::support::{Server, build_of, real_data};
 
 const STEPS: [&str; 2] = ["composite", "exchCode=US|LN|GY"];
 
-const BOUNDS: ResolveBounds =
-    ResolveBounds { identifier_rows_max: 15_000, rows_max: usize::MAX, candidates_max: 10 };
+const BOUNDS: ResolveBounds = ResolveBounds {
+    identifier_rows_max: 15_000,
+    rows_max: usize::MAX,
+    candidates_max: 10,
+    corrected: Visible::ALL,
+};
 
 /// The identifiers that are resolved together.
 const TOGETHER: usize = 500;
