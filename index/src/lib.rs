@@ -157,6 +157,10 @@ pub use crate::resolve::column::{
     COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Recognised, type_of_heading,
 };
 pub use crate::resolve::correction::form_fault;
+pub use crate::resolve::crosswalk::symbols::Vendor;
+pub use crate::resolve::crosswalk::{
+    CROSSWALK_UNITS, Crosswalk, LIST_FIELDS_MAX, ListField, SYMBOL_UNITS, Spelling,
+};
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;
 pub use crate::resolve::footer::{has_footer_word, is_footer_word};

@@ -2,14 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use figdex_index::{Date, Meter, Recognised, Resolution, ResolveBounds, Vocabularies};
+use figdex_index::{
+    CROSSWALK_UNITS, Crosswalk, Date, ListField, Meter, Recognised, Resolution, ResolveBounds,
+    SYMBOL_UNITS, Vocabularies,
+};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::HeaderValue;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::error::OpenError;
+use crate::callers::error::{ApiError, OpenError};
 use crate::callers::limits::standing::Standing;
 use crate::callers::limits::{JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS};
 use crate::engine::{Batch, BatchRead, FoundRows, ListQuestions, Turns};
@@ -35,8 +38,17 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let counted = Arc::clone(&window);
         let jobs = [false, true].map(|has_candidates| admitted.list_jobs(has_candidates));
         let has_past = engine.local().is_some_and(|index| index.coverage().is_some());
-        let list =
-            ListBatch { parameters, forms, generation, has_past, admitted, counted, state: shared };
+        let is_cluster = engine.local().is_none();
+        let list = ListBatch {
+            parameters,
+            forms,
+            generation,
+            has_past,
+            is_cluster,
+            admitted,
+            counted,
+            state: shared,
+        };
         let results = engine.answer(turns, list, body).await?;
         let (counted, has_candidates, unknown_values) = match window.get() {
             Some(CountedList { standing, has_candidates, unknown_values }) => {
@@ -58,6 +70,8 @@ struct ListBatch {
     generation: u64,
     /// Whether that generation has a past.
     has_past: bool,
+    /// Whether that generation is in a cluster.
+    is_cluster: bool,
     admitted: Admitted,
     /// Set once the list is counted, so that a turn, which reads the list again, does not count it
     /// again.
@@ -110,6 +124,9 @@ struct Outline {
     days: Vec<Option<Date>>,
 }
 
+/// The number of rows whose identifiers are held at a time. The rows of one result are read together.
+const CROSSWALK_ROWS_MAX: usize = 4_096;
+
 /// The units of work of writing a result, without its rows.
 const RESULT_UNITS: u64 = 30;
 
@@ -140,6 +157,14 @@ impl Batch for ListBatch {
         let List { options, jobs, columns } = list;
         if columns.is_some() && self.forms.answer != Form::Json {
             let fault = "columns are answered in JSON only: accept application/json.";
+            return Err(OpenError::Invalid(fault.into()));
+        }
+        if let Some(symbol) = options.fields.symbol().filter(|_| self.is_cluster) {
+            let fault = format!(
+                "fields: {} is not answered by an index in a cluster; ask for ticker and exchCode, \
+                 or ask a server that holds the index itself.",
+                symbol.name()
+            );
             return Err(OpenError::Invalid(fault.into()));
         }
         let has_jobs = jobs.is_some();
@@ -178,19 +203,43 @@ impl Batch for ListBatch {
         rows: FoundRows<'_>,
         (outline, resolutions): &(Outline, Vec<Resolution>),
         meter: &Meter,
-    ) -> Option<Pieces> {
+    ) -> Result<Option<Pieces>, ApiError> {
+        match self.written(rows, (outline, resolutions), meter) {
+            Ok(pieces) => Ok(Some(pieces)),
+            Err(figdex_index::Error::TakesMore(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl ListBatch {
+    fn written(
+        &self,
+        rows: FoundRows<'_>,
+        (outline, resolutions): (&Outline, &[Resolution]),
+        meter: &Meter,
+    ) -> Result<Pieces, figdex_index::Error> {
         let Outline { options, columns, has_jobs, inputs, days } = outline;
         let jobs = resolutions.len();
         let rows_of = |one: &Resolution| {
             one.hits.len() + one.candidates.len() + 2 * one.past.len() + one.formerly.len()
         };
         let rows_found = resolutions.iter().map(rows_of).sum();
-        meter.require(RESULT_UNITS * jobs as u64 + ROW_UNITS * rows_found as u64).ok()?;
+        let fields = options.fields.all();
+        let has_crosswalk = options.fields.has_crosswalk();
+        let symbols = fields.iter().filter(|field| matches!(field, ListField::Symbol(_))).count();
+        let of_row = match has_crosswalk {
+            true => ROW_UNITS + CROSSWALK_UNITS + SYMBOL_UNITS * symbols as u64,
+            false => ROW_UNITS,
+        };
+        meter.require(RESULT_UNITS * jobs as u64 + of_row * rows_found as u64)?;
         request::add_rows(rows_found);
         let share = self.state.answers().share(self.admitted.caller);
         let mut out = Pieces::charged(share, 256 * jobs, rows_found);
         let form = self.forms.answer;
-        let writer = list::Writer { form, options, has_past: self.has_past, rows: &rows };
+        let (has_past, crosswalk) = (self.has_past, Crosswalk::default());
+        let mut writer = list::Writer { form, options, has_past, rows: &rows, crosswalk };
+        let mut read_to = 0;
         writer.heading(&mut out, self.generation, columns.as_deref());
         let is_json = form == Form::Json;
         if is_json && *has_jobs {
@@ -198,9 +247,17 @@ impl Batch for ListBatch {
         }
         for (row, resolution) in resolutions.iter().enumerate() {
             // The rest of an answer is not written if the client has gone.
-            meter.charge(RESULT_UNITS + ROW_UNITS * rows_of(resolution) as u64).ok()?;
+            meter.charge(RESULT_UNITS + ROW_UNITS * rows_of(resolution) as u64)?;
             if out.refused().is_some() {
-                return Some(out);
+                return Ok(out);
+            }
+            if has_crosswalk && row == read_to {
+                let mut hits = Vec::new();
+                while read_to < jobs && hits.len() < CROSSWALK_ROWS_MAX {
+                    hits.extend(writer.crosswalked(&resolutions[read_to]));
+                    read_to += 1;
+                }
+                writer.crosswalk = rows.crosswalk(&hits, fields, meter)?;
             }
             if is_json && row > 0 {
                 out.last().push(b',');
@@ -215,10 +272,10 @@ impl Batch for ListBatch {
             out.last().extend_from_slice(end);
         }
         out.shrink();
-        meter.check().ok()?;
+        meter.check()?;
         let statuses = resolutions.iter().map(|resolution| &resolution.status);
         self.state.metrics().list_jobs.count(statuses);
-        Some(out)
+        Ok(out)
     }
 }
 

@@ -2,6 +2,7 @@
 //! about it. It joins the answers of the parts, and keeps some of them in caches.
 
 pub(crate) mod cache;
+mod crosswalk;
 mod diff;
 pub(crate) mod facets;
 pub(crate) mod family;

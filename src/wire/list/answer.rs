@@ -4,12 +4,14 @@ use std::io::Write as _;
 use std::slice;
 
 use figdex_index::{
-    By, Coverage, Date, Field, Hit, NAME_LIKE, PastRow, Recognised, Resolution, RowSource, Status,
+    By, Coverage, Crosswalk, Date, Hit, NAME_LIKE, PastRow, Recognised, Resolution, RowSource,
+    Status, WasRow,
 };
 
+use super::fields::{ShownRows, Texts};
 use super::options::Options;
 use super::past::joined;
-use super::{Form, fields, past};
+use super::{Form, past};
 use crate::http::pieces::Pieces;
 use crate::wire;
 use crate::wire::cell::push_cell;
@@ -22,6 +24,8 @@ pub(crate) struct Writer<'a, R> {
     /// Whether the index has a past, for which CSV has further columns (contract 20.4).
     pub(crate) has_past: bool,
     pub(crate) rows: &'a R,
+    /// The identifiers and symbols of the rows of the results that are written.
+    pub(crate) crosswalk: Crosswalk,
 }
 
 /// A job of which the result is written.
@@ -54,7 +58,7 @@ impl<R: RowSource> Writer<'_, R> {
             Form::Ndjson => {}
             Form::Csv => {
                 out.extend_from_slice(CSV_COLUMNS.as_bytes());
-                for field in &self.options.fields {
+                for field in self.options.fields.all() {
                     out.push(b',');
                     out.extend_from_slice(field.name().as_bytes());
                 }
@@ -150,24 +154,19 @@ impl<R: RowSource> Writer<'_, R> {
         }
         if !resolution.past.is_empty() {
             let has_day = asked.day.is_some();
-            past::write(out.last(), &self.options.fields, self.rows, resolution, has_day);
+            past::write(out.last(), &self.shown(), resolution, has_day);
         } else if !resolution.hits.is_empty() {
             buffer.extend_from_slice(b",\"data\":");
-            wire::array_in_pieces(out, &resolution.hits, |out, hit| {
-                fields::write_row(&self.options.fields, out.last(), self.rows.row(*hit));
-            });
+            let shown = self.shown();
+            wire::array_in_pieces(out, &resolution.hits, |out, hit| shown.now(out.last(), *hit));
         }
         if !resolution.formerly.is_empty() {
             past::write_formerly(out.last(), self.rows, &resolution.formerly);
         }
         if !resolution.candidates.is_empty() {
             out.last().extend_from_slice(b",\"candidates\":");
-            let has_figi = self.options.fields.contains(&Field::Figi);
-            let figi = (!has_figi).then_some(Field::Figi);
-            let fields: Vec<Field> = figi.into_iter().chain(self.options.fields.clone()).collect();
-            array(out.last(), &resolution.candidates, |out, hit| {
-                fields::write_row(&fields, out, self.rows.row(*hit));
-            });
+            let shown = self.shown();
+            array(out.last(), &resolution.candidates, |out, hit| shown.with_figi(out, *hit));
         }
         out.last().push(b'}');
     }
@@ -193,14 +192,12 @@ impl<R: RowSource> Writer<'_, R> {
             for (place, text) in head.iter().enumerate() {
                 cell(buffer, place, text);
             }
-            for field in &self.options.fields {
-                let text = match shown {
-                    None => None,
-                    Some(CsvRow::Now(hit)) => self.rows.row(*hit).value(*field),
-                    Some(CsvRow::Was(was)) => was.row.value(self.rows, *field),
-                };
-                let text = text.map(|text| text.to_string()).unwrap_or_default();
-                cell(buffer, head.len(), &text);
+            let of = shown.map(|shown| match shown {
+                CsvRow::Now(hit) => Texts::Now(*hit),
+                CsvRow::Was(was) => Texts::Was(&was.row),
+            });
+            for place in 0..self.options.fields.all().len() {
+                cell(buffer, head.len(), &self.shown().cell(place, of));
             }
             if self.has_past {
                 let rows = match shown {
@@ -223,6 +220,30 @@ impl<R: RowSource> Writer<'_, R> {
             buffer.push(b'\n');
             out.begin_if_full();
         }
+    }
+
+    fn shown(&self) -> ShownRows<'_, R> {
+        ShownRows { fields: &self.options.fields, rows: self.rows, crosswalk: &self.crosswalk }
+    }
+
+    /// The rows of a result whose identifiers and symbols the answer shows.
+    pub(crate) fn crosswalked<'r>(
+        &self,
+        resolution: &'r Resolution,
+    ) -> impl Iterator<Item = Hit> + 'r {
+        let is_csv = self.form == Form::Csv;
+        let is_shown =
+            !is_csv || self.options.is_many || matches!(resolution.status, Status::Resolved(_));
+        let past = resolution.past.iter().flat_map(|was| {
+            let now = match was.row {
+                WasRow::AsToday(hit) => Some(hit),
+                WasRow::Then(_) => None,
+            };
+            [now, was.today]
+        });
+        let rows = resolution.hits.iter().copied().chain(past.flatten());
+        let candidates = resolution.candidates.iter().copied();
+        rows.filter(move |_| is_shown).chain(candidates.filter(move |_| !is_csv))
     }
 
     fn by(&self, by: By) -> &str {
