@@ -104,7 +104,7 @@ impl ListField {
 
 /// The texts of a column of identifiers, of one instrument. Every identifier that an answer to a
 /// list has passes here. None for other columns.
-pub fn shown(field: ListField, instrument: &Instrument) -> Vec<String> {
+pub(crate) fn shown(field: ListField, instrument: &Instrument) -> Vec<String> {
     let ListField::Identifiers(id_type, spelling) = field else { return Vec::new() };
     let of_row = match id_type {
         IdType::BbGlobal => return vec![instrument.figi.to_string()],
@@ -147,7 +147,7 @@ pub struct Crosswalk(HashMap<Hit, CrosswalkRow>);
 /// The texts of one row, by the places of the columns that were asked for. Columns of row fields
 /// have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CrosswalkRow(Vec<Vec<String>>);
+pub(crate) struct CrosswalkRow(Vec<Vec<String>>);
 
 impl Crosswalk {
     pub(crate) fn add(&mut self, hit: Hit, row: CrosswalkRow) {
@@ -185,7 +185,7 @@ impl CrosswalkRow {
     }
 
     /// The texts of the column at a place.
-    pub fn texts(&self, place: usize) -> &[String] {
+    fn texts(&self, place: usize) -> &[String] {
         self.0.get(place).map_or(&[], Vec::as_slice)
     }
 }

@@ -101,7 +101,7 @@ impl Table {
 /// The fault of a text that is no symbol of the vendor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{vendor} has no exchange {mark:?}")]
-pub struct UnknownMark {
+pub(crate) struct UnknownMark {
     vendor: &'static str,
     mark: String,
 }

@@ -20,7 +20,7 @@ mod tests;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Coverage, Date, Field, Property, Vocabulary};
+use figdex_index::{Coverage, Date, Field, ListField, Property, Vocabulary};
 use figdex_io::terminal;
 use parking_lot::Mutex;
 
@@ -45,9 +45,12 @@ const JOBS_COUNTED_AS_ONE_WITH_KEY: usize = 100;
 /// requested.
 const KEPT_BYTES_MAX: usize = 384 << 20;
 
+/// The field that the columns of the past and candidates need.
+const FIGI: ListField = ListField::Row(Field::Figi);
+
 /// A server, with the options that apply to every identifier.
 pub(super) struct Remote {
-    fields: Vec<Field>,
+    fields: Vec<ListField>,
     prefer: Vec<String>,
     keeps_all: bool,
     include_unlisted_equities: bool,
@@ -121,7 +124,7 @@ impl Remote {
         asked: &[Asked<'_>],
         has_candidates: bool,
     ) -> anyhow::Result<Vec<Answer<RemoteRow>>> {
-        let fields = if has_candidates { &[Field::Figi][..] } else { &self.fields };
+        let fields = if has_candidates { &[FIGI][..] } else { &self.fields };
         let keeps_all = self.keeps_all && !has_candidates;
         let path = match (has_candidates, keeps_all) {
             (true, _) => "/resolve?candidates=true",
@@ -137,8 +140,8 @@ impl Remote {
             is_as_of: self.is_as_of,
         };
         // The columns of the past need the FIGI of each row.
-        let figi = self.coverage.is_some() && !fields.contains(&Field::Figi);
-        let sent: Vec<Field> = fields.iter().copied().chain(figi.then_some(Field::Figi)).collect();
+        let figi = self.coverage.is_some() && !fields.contains(&FIGI);
+        let sent: Vec<ListField> = fields.iter().copied().chain(figi.then_some(FIGI)).collect();
         let mut all = Vec::with_capacity(asked.len());
         let mut kept = 0;
         while all.len() < asked.len() {
@@ -258,7 +261,7 @@ impl Answerer for Remote {
         self.ask(asked, true)
     }
 
-    fn field(&self, row: &RemoteRow, field: Field, out: &mut Vec<u8>) -> bool {
+    fn field(&self, row: &RemoteRow, field: ListField, out: &mut Vec<u8>) -> bool {
         let place = self.fields.iter().position(|asked| *asked == field);
         let text = place.and_then(|place| row.field(place));
         out.extend_from_slice(text.unwrap_or_default().as_bytes());
