@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Catalogue, Crosswalk, Error, Fetched, Hit, ListField, Meter, Row, RowSource};
+use figdex_index::{Catalogue, Crosswalk, Error, Fetched, Hit, ListColumns, Meter, Row, RowSource};
 
 /// The rows of an answer, wherever they are.
 #[derive(Clone, Copy)]
@@ -22,14 +22,14 @@ impl FoundRows<'_> {
     pub(crate) fn crosswalk(
         &self,
         hits: &[Hit],
-        fields: &[ListField],
+        columns: ListColumns<'_>,
         meter: &Meter,
     ) -> Result<Crosswalk, Error> {
         match self {
-            Self::Here(index) => index.crosswalk(hits, fields, meter),
+            Self::Here(index) => index.crosswalk(hits, columns, meter),
             Self::Fetched(rows) => {
                 meter.charge(FETCHED_UNITS * hits.len() as u64)?;
-                Ok(rows.crosswalk(hits, fields))
+                Ok(rows.crosswalk(hits, columns))
             }
         }
     }

@@ -1,10 +1,12 @@
-//! `POST /resolve`: finds the row that each identifier of a list means (contract 17).
+//! `POST /resolve`: finds the row that each identifier of a list means (contract 17). The list of
+//! `GET /resolve` is in its URL (contract 21).
 
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use figdex_index::{
-    CROSSWALK_UNITS, Crosswalk, Date, ListField, Meter, Recognised, Resolution, ResolveBounds,
-    SYMBOL_UNITS, Vocabularies,
+    CROSSWALK_UNITS, Crosswalk, Date, ListColumns, ListField, Meter, Recognised, Resolution,
+    ResolveBounds, SYMBOL_UNITS, Visibility, Vocabularies,
 };
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -20,7 +22,7 @@ use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
 use crate::gate::{Forms, Listed};
 use crate::http::pieces::Pieces;
 use crate::state::State;
-use crate::wire::list::{self, Context, Form, List, ListError, Options};
+use crate::wire::list::{self, Context, Form, List, ListError, Options, UrlList};
 use crate::{gate, request};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
@@ -29,9 +31,17 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Response {
-    gate::list(&state, request, async |call, forms| {
+    let is_read = request.is_read();
+    let form = list::form_of_url(&parameters).filter(|_| is_read);
+    gate::list(&state, request, form, async |call, forms| {
         let Call { admitted, body } = call;
-        let body = body.read().await?;
+        let (parameters, body) = match is_read {
+            true => {
+                let UrlList { body, parameters } = UrlList::read(PATH, &parameters)?;
+                (parameters, ListBody::OfUrl(body))
+            }
+            false => (parameters, ListBody::Sent(body.read().await?)),
+        };
         let (engine, shared, window) = (state.engine(), state.clone(), Arc::default());
         let (generation, token) = (engine.manifest().generation, engine.manifest().id);
         let turns = Turns::new(&state.pools().answers, admitted.caller);
@@ -41,6 +51,7 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let is_cluster = engine.local().is_none();
         let list = ListBatch {
             parameters,
+            is_read,
             forms,
             generation,
             has_past,
@@ -62,6 +73,26 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
     .await
 }
 
+const PATH: &str = "/resolve";
+
+/// The body of a list.
+enum ListBody<B> {
+    Sent(B),
+    /// Made from the query of the URL.
+    OfUrl(Vec<u8>),
+}
+
+impl<B: Deref<Target = [u8]>> Deref for ListBody<B> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Sent(body) => body,
+            Self::OfUrl(body) => body,
+        }
+    }
+}
+
 /// The jobs of a list.
 struct ListBatch {
     parameters: String,
@@ -70,6 +101,8 @@ struct ListBatch {
     generation: u64,
     /// Whether that generation has a past.
     has_past: bool,
+    /// Whether the list is in a URL. Its answer in CSV goes into a spreadsheet, which runs formulas.
+    is_read: bool,
     /// Whether that generation is in a cluster.
     is_cluster: bool,
     admitted: Admitted,
@@ -238,7 +271,20 @@ impl ListBatch {
         let mut out = Pieces::charged(share, 256 * jobs, rows_found);
         let form = self.forms.answer;
         let (has_past, crosswalk) = (self.has_past, Crosswalk::default());
-        let mut writer = list::Writer { form, options, has_past, rows: &rows, crosswalk };
+        let visibility = match self.state.settings().hide_identifiers {
+            true => Visibility::OfRows,
+            false => Visibility::All,
+        };
+        let guards_formulas = self.is_read;
+        let mut writer = list::Writer {
+            form,
+            options,
+            has_past,
+            rows: &rows,
+            crosswalk,
+            visibility,
+            guards_formulas,
+        };
         let mut read_to = 0;
         writer.heading(&mut out, self.generation, columns.as_deref());
         let is_json = form == Form::Json;
@@ -257,7 +303,8 @@ impl ListBatch {
                     hits.extend(writer.crosswalked(&resolutions[read_to]));
                     read_to += 1;
                 }
-                writer.crosswalk = rows.crosswalk(&hits, fields, meter)?;
+                writer.crosswalk =
+                    rows.crosswalk(&hits, ListColumns { fields, visibility }, meter)?;
             }
             if is_json && row > 0 {
                 out.last().push(b',');

@@ -7,7 +7,7 @@ use crate::meter::Meter;
 use crate::part::extras::Extras;
 use crate::resolve::crosswalk::symbols::Vendor;
 use crate::resolve::crosswalk::{
-    CROSSWALK_UNITS, Crosswalk, CrosswalkRow, ListField, SYMBOL_UNITS,
+    CROSSWALK_UNITS, Crosswalk, CrosswalkRow, ListColumns, ListField, SYMBOL_UNITS,
 };
 use crate::resolve::question::Question;
 use crate::search::{Hit, RowSource as _};
@@ -28,9 +28,10 @@ impl Catalogue {
     pub fn crosswalk(
         &self,
         hits: &[Hit],
-        fields: &[ListField],
+        columns: ListColumns<'_>,
         meter: &Meter,
     ) -> Result<Crosswalk> {
+        let fields = columns.fields;
         let mut sorted = hits.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
@@ -60,7 +61,7 @@ impl Catalogue {
                     return Err(Error::damaged(&path, what));
                 }
                 instrument.complete(&row);
-                add(doc, CrosswalkRow::of(&instrument, fields))
+                add(doc, CrosswalkRow::of(&instrument, columns))
             })?;
         }
         Ok(crosswalk)

@@ -15,7 +15,7 @@ use crate::part::other_names::KnownAs;
 use crate::part::ranks::Standing;
 use crate::part::ranks::rank::Rank;
 use crate::part::rows::{Field, Row, packed};
-use crate::resolve::crosswalk::{Crosswalk, CrosswalkRow, ListField};
+use crate::resolve::crosswalk::{Crosswalk, CrosswalkRow, ListColumns};
 use crate::search::{Hit, RowSource};
 
 const IMPORTANCE: usize = 8;
@@ -131,10 +131,10 @@ impl Fetched {
     ///
     /// # Panics
     /// When another answer returned a hit.
-    pub fn crosswalk(&self, hits: &[Hit], fields: &[ListField]) -> Crosswalk {
+    pub fn crosswalk(&self, hits: &[Hit], columns: ListColumns<'_>) -> Crosswalk {
         let mut crosswalk = Crosswalk::default();
         for hit in hits {
-            crosswalk.add(*hit, CrosswalkRow::of(&self.stored(*hit).instrument(), fields));
+            crosswalk.add(*hit, CrosswalkRow::of(&self.stored(*hit).instrument(), columns));
         }
         crosswalk
     }

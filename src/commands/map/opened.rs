@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
 use figdex_index::{
-    Catalogue, Coverage, Crosswalk, Fetched, Field, FieldValue, Hit, ListField, Meter, Resolution,
-    RowSource as _, Status, Vocabulary, WasRow,
+    Catalogue, Coverage, Crosswalk, Fetched, Field, FieldValue, Hit, ListColumns, ListField, Meter,
+    Resolution, RowSource as _, Status, Visibility, Vocabulary, WasRow,
 };
 use figdex_io::ClusterAddress;
 use figdex_opensearch::Generation;
@@ -199,9 +199,9 @@ impl OpenedIndex {
         });
         let crosswalk = match (&self.place, fetched) {
             (IndexPlace::Folder(catalogue), _) => {
-                catalogue.crosswalk(&hits, &self.fields, &Meter::unlimited())?
+                catalogue.crosswalk(&hits, self.columns(), &Meter::unlimited())?
             }
-            (IndexPlace::Cluster(..), Some(fetched)) => fetched.crosswalk(&hits, &self.fields),
+            (IndexPlace::Cluster(..), Some(fetched)) => fetched.crosswalk(&hits, self.columns()),
             (IndexPlace::Cluster(..), None) => Crosswalk::default(),
         };
         let crosswalk = Arc::new(crosswalk);
@@ -209,6 +209,11 @@ impl OpenedIndex {
             row.crosswalk = Some(crosswalk.clone());
         }
         Ok(())
+    }
+
+    /// Whoever can read the index sees all of it.
+    fn columns(&self) -> ListColumns<'_> {
+        ListColumns { fields: &self.fields, visibility: Visibility::All }
     }
 
     /// The value of a field of the row itself.
@@ -282,7 +287,7 @@ impl Answerer for OpenedIndex {
         let (Some(crosswalk), Some(place)) = (crosswalk, place) else { return false };
         let texts = match found {
             FoundRow::Now(hit, _) => crosswalk.texts(*hit, place).to_vec(),
-            FoundRow::Past(was) => crosswalk.texts_of_past(was, field, place),
+            FoundRow::Past(was) => crosswalk.texts_of_past(was, self.columns(), place),
         };
         for (number, text) in texts.iter().enumerate() {
             if number > 0 {

@@ -5,7 +5,7 @@ use std::slice;
 
 use figdex_index::{
     By, Coverage, Crosswalk, Date, Hit, NAME_LIKE, PastRow, Recognised, Resolution, RowSource,
-    Status, WasRow,
+    Status, Visibility, WasRow,
 };
 
 use super::fields::{ShownRows, Texts};
@@ -14,7 +14,7 @@ use super::past::joined;
 use super::{Form, past};
 use crate::http::pieces::Pieces;
 use crate::wire;
-use crate::wire::cell::push_cell;
+use crate::wire::cell::{guard_of, push_cell};
 use crate::wire::json::{array, string};
 
 /// Writes the results of a list.
@@ -26,6 +26,10 @@ pub(crate) struct Writer<'a, R> {
     pub(crate) rows: &'a R,
     /// The identifiers and symbols of the rows of the results that are written.
     pub(crate) crosswalk: Crosswalk,
+    /// The identifiers that the caller may see.
+    pub(crate) visibility: Visibility,
+    /// Whether an apostrophe is put before the formulas in CSV.
+    pub(crate) guards_formulas: bool,
 }
 
 /// A job of which the result is written.
@@ -188,16 +192,15 @@ impl<R: RowSource> Writer<'_, R> {
         };
         let shown = if is_shown { &shown[..] } else { &[] };
         for shown in shown.iter().map(Some).chain(shown.is_empty().then_some(None)) {
-            let buffer = out.last();
-            for (place, text) in head.iter().enumerate() {
-                cell(buffer, place, text);
-            }
+            let (buffer, guards_formulas) = (out.last(), self.guards_formulas);
+            let mut cells = Cells { out: buffer, is_first: true, guards_formulas };
+            head.iter().for_each(|text| cells.push(text));
             let of = shown.map(|shown| match shown {
                 CsvRow::Now(hit) => Texts::Now(*hit),
                 CsvRow::Was(was) => Texts::Was(&was.row),
             });
             for place in 0..self.options.fields.all().len() {
-                cell(buffer, head.len(), &self.shown().cell(place, of));
+                cells.push(&self.shown().cell(place, of));
             }
             if self.has_past {
                 let rows = match shown {
@@ -206,24 +209,25 @@ impl<R: RowSource> Writer<'_, R> {
                     None => &resolution.past[..],
                 };
                 for text in past::cells(rows) {
-                    cell(buffer, head.len(), &text);
+                    cells.push(&text);
                 }
             }
             if self.options.has_formerly {
                 let figis = resolution.formerly.iter().map(|row| row.figi);
-                cell(buffer, head.len(), &joined(figis));
+                cells.push(&joined(figis));
             }
             if self.options.has_candidates {
                 let figis = resolution.candidates.iter().map(|hit| self.rows.row(*hit).figi());
-                cell(buffer, head.len(), &joined(figis));
+                cells.push(&joined(figis));
             }
-            buffer.push(b'\n');
+            cells.out.push(b'\n');
             out.begin_if_full();
         }
     }
 
     fn shown(&self) -> ShownRows<'_, R> {
-        ShownRows { fields: &self.options.fields, rows: self.rows, crosswalk: &self.crosswalk }
+        let Self { options, rows, crosswalk, visibility, .. } = self;
+        ShownRows { fields: &options.fields, rows: *rows, crosswalk, visibility: *visibility }
     }
 
     /// The rows of a result whose identifiers and symbols the answer shows.
@@ -265,9 +269,19 @@ enum CsvRow<'a> {
 /// The delimiter of an answer in CSV.
 const DELIMITER: u8 = b',';
 
-fn cell(out: &mut Vec<u8>, place: usize, text: &str) {
-    if place > 0 {
-        out.push(DELIMITER);
+/// The writer of the cells of one row.
+struct Cells<'o> {
+    out: &'o mut Vec<u8>,
+    is_first: bool,
+    guards_formulas: bool,
+}
+
+impl Cells<'_> {
+    fn push(&mut self, text: &str) {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.push(DELIMITER);
+        }
+        let guard = if self.guards_formulas { guard_of(text.as_bytes()) } else { b"" };
+        push_cell(text.as_bytes(), DELIMITER, guard, self.out);
     }
-    push_cell(text.as_bytes(), DELIMITER, b"", out);
 }

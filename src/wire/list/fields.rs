@@ -1,6 +1,8 @@
 //! The columns that a list asks for: fields of the row, its identifiers and its symbols.
 
-use figdex_index::{Crosswalk, Field, FieldValue, Hit, ListField, RowSource, WasRow};
+use figdex_index::{
+    Crosswalk, Field, FieldValue, Hit, ListColumns, ListField, RowSource, Visibility, WasRow,
+};
 
 use crate::callers::version::Version;
 use crate::wire::json::{array, string};
@@ -68,6 +70,7 @@ pub(crate) struct ShownRows<'a, R> {
     pub(crate) fields: &'a ListFields,
     pub(crate) rows: &'a R,
     pub(crate) crosswalk: &'a Crosswalk,
+    pub(crate) visibility: Visibility,
 }
 
 impl<R: RowSource> ShownRows<'_, R> {
@@ -133,11 +136,13 @@ impl<R: RowSource> ShownRows<'_, R> {
                 out.push(b':');
                 match field {
                     ListField::Row(field) => row::value(out, value(*field)),
-                    field => self.texts(texts, (place, *field), |texts| match texts {
-                        [] => out.extend_from_slice(b"null"),
-                        [only] => string(out, only),
-                        several => array(out, several, |out, text| string(out, text)),
-                    }),
+                    ListField::Identifiers(..) | ListField::Symbol(_) => {
+                        self.texts(texts, place, |texts| match texts {
+                            [] => out.extend_from_slice(b"null"),
+                            [only] => string(out, only),
+                            several => array(out, several, |out, text| string(out, text)),
+                        })
+                    }
                 }
             }
             more(out);
@@ -145,23 +150,21 @@ impl<R: RowSource> ShownRows<'_, R> {
     }
 
     /// Passes the texts of the column at a place on.
-    fn texts(
-        &self,
-        of: Texts<'_>,
-        (place, field): (usize, ListField),
-        mut then: impl FnMut(&[String]),
-    ) {
+    fn texts(&self, of: Texts<'_>, place: usize, mut then: impl FnMut(&[String])) {
         match of {
             Texts::Now(hit) => then(self.crosswalk.texts(hit, place)),
-            Texts::Was(was) => then(&self.crosswalk.texts_of_past(was, field, place)),
+            Texts::Was(was) => {
+                let (fields, visibility) = (self.fields.all(), self.visibility);
+                let columns = ListColumns { fields, visibility };
+                then(&self.crosswalk.texts_of_past(was, columns, place));
+            }
         }
     }
 
     /// The column at a place as the text of a cell. Several identifiers are joined.
     pub(super) fn cell(&self, place: usize, shown: Option<Texts<'_>>) -> String {
         let Some(of) = shown else { return String::new() };
-        let field = self.fields.all[place];
-        if let Some(field) = field.row_field() {
+        if let Some(field) = self.fields.all[place].row_field() {
             let value = match of {
                 Texts::Now(hit) => self.rows.row(hit).value(field).map(|value| value.to_string()),
                 Texts::Was(was) => was.value(self.rows, field).map(|value| value.to_string()),
@@ -169,7 +172,7 @@ impl<R: RowSource> ShownRows<'_, R> {
             return value.unwrap_or_default();
         }
         let mut cell = String::new();
-        self.texts(of, (place, field), |texts| cell = texts.join("|"));
+        self.texts(of, place, |texts| cell = texts.join("|"));
         cell
     }
 }

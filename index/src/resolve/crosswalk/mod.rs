@@ -102,9 +102,31 @@ impl ListField {
     }
 }
 
+/// The identifiers that the caller of a list may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// All of them.
+    All,
+    /// Those that are fields of a row: FIGIs, the ticker and the unique IDs.
+    OfRows,
+}
+
+/// The columns of a list's answer, and what its caller may see of them.
+#[derive(Clone, Copy, Debug)]
+pub struct ListColumns<'a> {
+    /// The columns.
+    pub fields: &'a [ListField],
+    /// The identifiers that are shown. Columns of others are empty.
+    pub visibility: Visibility,
+}
+
 /// The texts of a column of identifiers, of one instrument. Every identifier that an answer to a
-/// list has passes here. None for other columns.
-pub(crate) fn shown(field: ListField, instrument: &Instrument) -> Vec<String> {
+/// list has passes here. None for other columns, and for identifiers that the caller may not see.
+pub(crate) fn shown(
+    field: ListField,
+    instrument: &Instrument,
+    visibility: Visibility,
+) -> Vec<String> {
     let ListField::Identifiers(id_type, spelling) = field else { return Vec::new() };
     let of_row = match id_type {
         IdType::BbGlobal => return vec![instrument.figi.to_string()],
@@ -116,7 +138,8 @@ pub(crate) fn shown(field: ListField, instrument: &Instrument) -> Vec<String> {
         _ => None,
     };
     let mut texts: Vec<String> = of_row.into_iter().map(|value| value.to_string()).collect();
-    for value in instrument.identifiers_of(id_type) {
+    let others = instrument.identifiers_of(id_type).filter(|_| visibility == Visibility::All);
+    for value in others {
         let text = match spelling {
             Spelling::Stored => value.as_str().to_owned(),
             Spelling::Compact => value.as_str().replace(' ', ""),
@@ -160,19 +183,29 @@ impl Crosswalk {
     }
 
     /// The texts of the column at a place, of a row as it was.
-    pub fn texts_of_past(&self, row: &WasRow, field: ListField, place: usize) -> Vec<String> {
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn texts_of_past(
+        &self,
+        row: &WasRow,
+        columns: ListColumns<'_>,
+        place: usize,
+    ) -> Vec<String> {
+        let field = columns.fields[place];
         match row {
             _ if !field.has_past() => Vec::new(),
             WasRow::AsToday(hit) => self.texts(*hit, place).to_vec(),
-            WasRow::Then(image) => shown(field, image),
+            WasRow::Then(image) => shown(field, image, columns.visibility),
         }
     }
 }
 
 impl CrosswalkRow {
     /// The columns of identifiers of an instrument; those of symbols stay empty.
-    pub(crate) fn of(instrument: &Instrument, fields: &[ListField]) -> Self {
-        Self(fields.iter().map(|field| shown(*field, instrument)).collect())
+    pub(crate) fn of(instrument: &Instrument, columns: ListColumns<'_>) -> Self {
+        let ListColumns { fields, visibility } = columns;
+        Self(fields.iter().map(|field| shown(*field, instrument, visibility)).collect())
     }
 
     /// A row of which no column is known.
@@ -234,7 +267,11 @@ mod tests {
             ("ticker", &[]),
             ("symbol:yahoo", &[]),
         ] {
-            assert_eq!(shown(ListField::from_name(name).unwrap(), &instrument), expected, "{name}");
+            let field = ListField::from_name(name).unwrap();
+            assert_eq!(shown(field, &instrument, Visibility::All), expected, "{name}");
+            let is_of_row = ["TICKER", "ID_BB_GLOBAL"].contains(&name);
+            let hidden = if is_of_row { expected } else { &[] };
+            assert_eq!(shown(field, &instrument, Visibility::OfRows), hidden, "{name}");
         }
         assert_eq!(padded("A251219C00200000"), "A     251219C00200000");
     }
