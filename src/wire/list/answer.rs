@@ -193,7 +193,7 @@ impl<R: RowSource> Writer<'_, R> {
         let shown = if is_shown { &shown[..] } else { &[] };
         for shown in shown.iter().map(Some).chain(shown.is_empty().then_some(None)) {
             let (buffer, guards_formulas) = (out.last(), self.guards_formulas);
-            let mut cells = Cells { out: buffer, is_first: true, guards_formulas };
+            let mut cells = CellWriter { out: buffer, is_first: true, guards_formulas };
             head.iter().for_each(|text| cells.push(text));
             let of = shown.map(|shown| match shown {
                 CsvRow::Now(hit) => Texts::Now(*hit),
@@ -270,13 +270,13 @@ enum CsvRow<'a> {
 const DELIMITER: u8 = b',';
 
 /// The writer of the cells of one row.
-struct Cells<'o> {
+struct CellWriter<'o> {
     out: &'o mut Vec<u8>,
     is_first: bool,
     guards_formulas: bool,
 }
 
-impl Cells<'_> {
+impl CellWriter<'_> {
     fn push(&mut self, text: &str) {
         if !std::mem::take(&mut self.is_first) {
             self.out.push(DELIMITER);
