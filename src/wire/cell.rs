@@ -12,7 +12,7 @@ pub(crate) fn is_formula(text: &[u8]) -> bool {
         || wide.iter().any(|sign| text.starts_with(sign.as_bytes()))
 }
 
-/// What makes a text of a cell that a spreadsheet would run: an apostrophe. Nothing for other cells.
+/// The guard before a cell that a spreadsheet would run: an apostrophe. Nothing for other cells.
 pub(crate) fn guard_of(text: &[u8]) -> &'static [u8] {
     if is_formula(text) { b"'" } else { b"" }
 }

@@ -1,8 +1,11 @@
 //! The identifiers and symbols of the rows of a list's answer (contract 21).
 
+use std::sync::Arc;
+
 use super::Catalogue;
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
+use crate::instrument::id_type::IdValue;
 use crate::meter::Meter;
 use crate::part::extras::Extras;
 use crate::resolve::crosswalk::symbols::Vendor;
@@ -39,29 +42,35 @@ impl Catalogue {
         let mut crosswalk = Crosswalk::default();
         for of_part in sorted.chunk_by(|a, b| a.part == b.part) {
             let number = of_part[0].part;
-            let docs: Vec<u32> = of_part.iter().map(|hit| hit.doc).collect();
             let part = self.part(of_part[0]);
             let path = self.manifest().parts[number as usize].path(&self.generation.path);
-            let mut add = |doc, mut row: CrosswalkRow| {
-                let hit = Hit { part: number, doc };
-                self.add_symbols(hit, fields, &mut row, meter)?;
-                crosswalk.add(hit, row);
+            let mut add = |hit: Hit, identifiers: &[IdValue<'static>]| {
+                let row = part.rows.get(hit.doc);
+                let mut texts = CrosswalkRow::of(|field| row.value(field), identifiers, columns);
+                self.add_symbols(hit, fields, &mut texts, meter)?;
+                crosswalk.add(hit, texts);
                 Ok::<_, Error>(())
             };
-            if !has_identifiers {
-                let empty = CrosswalkRow::empty(fields);
-                docs.iter().try_for_each(|doc| add(*doc, empty.clone()))?;
-                continue;
+            let mut unread: Vec<u32> = Vec::new();
+            for hit in of_part {
+                match has_identifiers.then(|| self.identifiers.get(hit)) {
+                    None => add(*hit, &[])?,
+                    Some(Some(identifiers)) => add(*hit, &identifiers)?,
+                    Some(None) => unread.push(hit.doc),
+                }
             }
-            meter.charge(CROSSWALK_UNITS * Extras::blocks_of(&docs) as u64)?;
-            part.extras.get_many(&path, &docs, |doc, mut instrument| {
-                let row = part.rows.get(doc);
-                if instrument.figi != row.figi() {
-                    let what = format!("extras: {} is not the instrument of its row", row.figi());
+            meter.charge(CROSSWALK_UNITS * Extras::blocks_of(&unread) as u64)?;
+            part.extras.get_many(&path, &unread, |doc, instrument| {
+                let figi = part.rows.figi(doc);
+                if instrument.figi != figi {
+                    let what = format!("extras: {figi} is not the instrument of its row");
                     return Err(Error::damaged(&path, what));
                 }
-                instrument.complete(&row);
-                add(doc, CrosswalkRow::of(&instrument, columns))
+                let identifiers: Arc<[IdValue<'static>]> = instrument.identifiers.into();
+                let hit = Hit { part: number, doc };
+                add(hit, &identifiers)?;
+                self.identifiers.keep(hit, identifiers);
+                Ok(())
             })?;
         }
         Ok(crosswalk)

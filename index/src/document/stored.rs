@@ -134,7 +134,9 @@ impl Fetched {
     pub fn crosswalk(&self, hits: &[Hit], columns: ListColumns<'_>) -> Crosswalk {
         let mut crosswalk = Crosswalk::default();
         for hit in hits {
-            crosswalk.add(*hit, CrosswalkRow::of(&self.stored(*hit).instrument(), columns));
+            let instrument = self.stored(*hit).instrument();
+            let of_row = |field| instrument.field(field);
+            crosswalk.add(*hit, CrosswalkRow::of(of_row, &instrument.identifiers, columns));
         }
         crosswalk
     }

@@ -211,7 +211,7 @@ impl OpenedIndex {
         Ok(())
     }
 
-    /// Whoever can read the index sees all of it.
+    /// The columns of the fields. A person who can read the index sees all identifiers.
     fn columns(&self) -> ListColumns<'_> {
         ListColumns { fields: &self.fields, visibility: Visibility::All }
     }

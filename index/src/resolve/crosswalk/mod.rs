@@ -10,10 +10,8 @@ use std::collections::HashMap;
 
 use self::symbols::Vendor;
 use super::past::WasRow;
-use crate::instrument::Instrument;
-use crate::instrument::attribute::Attribute;
-use crate::instrument::id_type::IdType;
-use crate::part::rows::Field;
+use crate::instrument::id_type::{IdType, IdValue};
+use crate::part::rows::{Field, FieldValue};
 use crate::search::Hit;
 
 /// The units of work of reading the identifiers of a row of today: a block of the extras is
@@ -107,7 +105,7 @@ impl ListField {
 pub enum Visibility {
     /// All of them.
     All,
-    /// Those that are fields of a row: FIGIs, the ticker and the unique IDs.
+    /// The fields of a row: FIGIs, the ticker and the unique IDs.
     OfRows,
 }
 
@@ -120,26 +118,31 @@ pub struct ListColumns<'a> {
     pub visibility: Visibility,
 }
 
-/// The texts of a column of identifiers, of one instrument. Every identifier that an answer to a
+/// The texts of a column of identifiers, of one instrument: `of_row` gives the fields of its row, and
+/// `identifiers` are its third-party identifiers. Every identifier that an answer to a
 /// list has passes here. None for other columns, and for identifiers that the caller may not see.
-pub(crate) fn shown(
+fn shown<'v>(
     field: ListField,
-    instrument: &Instrument,
+    of_row: impl Fn(Field) -> Option<FieldValue<'v>>,
+    identifiers: &[IdValue<'static>],
     visibility: Visibility,
 ) -> Vec<String> {
     let ListField::Identifiers(id_type, spelling) = field else { return Vec::new() };
-    let of_row = match id_type {
-        IdType::BbGlobal => return vec![instrument.figi.to_string()],
-        IdType::CompositeBbGlobal => instrument.value(Attribute::CompositeFigi),
-        IdType::ShareClassBbGlobal => instrument.value(Attribute::ShareClassFigi),
-        IdType::Ticker => instrument.value(Attribute::Ticker),
-        IdType::BbUnique => instrument.value(Attribute::UniqueId),
-        IdType::UniqueFutOpt => instrument.value(Attribute::UniqueIdFutOpt),
+    let own = match id_type {
+        IdType::BbGlobal => Some(Field::Figi),
+        IdType::CompositeBbGlobal => Some(Field::CompositeFigi),
+        IdType::ShareClassBbGlobal => Some(Field::ShareClassFigi),
+        IdType::Ticker => Some(Field::Ticker),
+        IdType::BbUnique => Some(Field::UniqueId),
+        IdType::UniqueFutOpt => Some(Field::UniqueIdFutOpt),
         _ => None,
     };
-    let mut texts: Vec<String> = of_row.into_iter().map(|value| value.to_string()).collect();
-    let others = instrument.identifiers_of(id_type).filter(|_| visibility == Visibility::All);
-    for value in others {
+    let own = own.and_then(of_row).map(|value| value.to_string());
+    let mut texts: Vec<String> = own.into_iter().collect();
+    if visibility == Visibility::OfRows {
+        return texts;
+    }
+    for value in identifiers.iter().filter(|value| value.id_type() == id_type) {
         let text = match spelling {
             Spelling::Stored => value.as_str().to_owned(),
             Spelling::Compact => value.as_str().replace(' ', ""),
@@ -196,21 +199,22 @@ impl Crosswalk {
         match row {
             _ if !field.has_past() => Vec::new(),
             WasRow::AsToday(hit) => self.texts(*hit, place).to_vec(),
-            WasRow::Then(image) => shown(field, image, columns.visibility),
+            WasRow::Then(image) => {
+                shown(field, |field| image.field(field), &image.identifiers, columns.visibility)
+            }
         }
     }
 }
 
 impl CrosswalkRow {
-    /// The columns of identifiers of an instrument; those of symbols stay empty.
-    pub(crate) fn of(instrument: &Instrument, columns: ListColumns<'_>) -> Self {
+    /// The columns of identifiers of a row; those of symbols stay empty.
+    pub(crate) fn of<'v>(
+        of_row: impl Fn(Field) -> Option<FieldValue<'v>>,
+        identifiers: &[IdValue<'static>],
+        columns: ListColumns<'_>,
+    ) -> Self {
         let ListColumns { fields, visibility } = columns;
-        Self(fields.iter().map(|field| shown(*field, instrument, visibility)).collect())
-    }
-
-    /// A row of which no column is known.
-    pub(crate) fn empty(fields: &[ListField]) -> Self {
-        Self(vec![Vec::new(); fields.len()])
+        Self(fields.iter().map(|one| shown(*one, &of_row, identifiers, visibility)).collect())
     }
 
     pub(crate) fn set_symbol(&mut self, place: usize, symbol: String) {
@@ -226,6 +230,7 @@ impl CrosswalkRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instrument::Instrument;
     use crate::instrument::figi::Figi;
 
     /// contract 21.1: no two columns have one name, and each name is that of its column.
@@ -268,10 +273,14 @@ mod tests {
             ("symbol:yahoo", &[]),
         ] {
             let field = ListField::from_name(name).unwrap();
-            assert_eq!(shown(field, &instrument, Visibility::All), expected, "{name}");
+            let shown = |visibility| {
+                let of_row = |field| instrument.field(field);
+                super::shown(field, of_row, &instrument.identifiers, visibility)
+            };
+            assert_eq!(shown(Visibility::All), expected, "{name}");
             let is_of_row = ["TICKER", "ID_BB_GLOBAL"].contains(&name);
             let hidden = if is_of_row { expected } else { &[] };
-            assert_eq!(shown(field, &instrument, Visibility::OfRows), hidden, "{name}");
+            assert_eq!(shown(Visibility::OfRows), hidden, "{name}");
         }
         assert_eq!(padded("A251219C00200000"), "A     251219C00200000");
     }

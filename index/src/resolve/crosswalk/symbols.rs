@@ -20,7 +20,7 @@ struct Table {
     name: String,
     /// Whether the mark of the exchange comes first.
     is_prefix: bool,
-    /// What precedes a class letter.
+    /// The sign before a class letter.
     class_mark: char,
     /// The exchanges. Those of one country are in the order of the table of exchanges.
     marks: Vec<Mark>,
@@ -98,7 +98,7 @@ impl Table {
     }
 }
 
-/// The fault of a text that is no symbol of the vendor.
+/// The fault of a symbol whose exchange the vendor's table lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{vendor} has no exchange {mark:?}")]
 pub(crate) struct UnknownMark {
