@@ -159,8 +159,8 @@ pub use crate::resolve::column::{
 pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::crosswalk::symbols::Vendor;
 pub use crate::resolve::crosswalk::{
-    CROSSWALK_UNITS, Crosswalk, LIST_FIELDS_MAX, ListColumns, ListField, SYMBOL_UNITS, Spelling,
-    Visibility,
+    CROSSWALK_UNITS, Crosswalk, LIST_FIELDS_MAX, ListColumns, ListField, SYMBOL_UNITS_MAX,
+    Spelling, Visibility,
 };
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use figdex_index::{
     CROSSWALK_UNITS, Crosswalk, Date, ListColumns, ListField, Meter, Recognised, Resolution,
-    ResolveBounds, SYMBOL_UNITS, Visibility, Vocabularies,
+    ResolveBounds, SYMBOL_UNITS_MAX, Visibility, Vocabularies,
 };
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -262,7 +262,7 @@ impl ListBatch {
         let has_crosswalk = options.fields.has_crosswalk();
         let symbols = fields.iter().filter(|field| matches!(field, ListField::Symbol(_))).count();
         let of_row = match has_crosswalk {
-            true => ROW_UNITS + CROSSWALK_UNITS + SYMBOL_UNITS * symbols as u64,
+            true => ROW_UNITS + CROSSWALK_UNITS + SYMBOL_UNITS_MAX * symbols as u64,
             false => ROW_UNITS,
         };
         meter.require(RESULT_UNITS * jobs as u64 + of_row * rows_found as u64)?;

@@ -59,19 +59,21 @@ impl Catalogue {
                     Some(None) => unread.push(hit.doc),
                 }
             }
-            meter.charge(CROSSWALK_UNITS * Extras::blocks_of(&unread) as u64)?;
-            part.extras.get_many(&path, &unread, |doc, instrument| {
-                let figi = part.rows.figi(doc);
-                if instrument.figi != figi {
-                    let what = format!("extras: {figi} is not the instrument of its row");
-                    return Err(Error::damaged(&path, what));
-                }
-                let identifiers: Arc<[IdValue<'static>]> = instrument.identifiers.into();
-                let hit = Hit { part: number, doc };
-                add(hit, &identifiers)?;
-                self.identifiers.keep(hit, identifiers);
-                Ok(())
-            })?;
+            for of_block in Extras::by_block(&unread) {
+                meter.charge(CROSSWALK_UNITS)?;
+                part.extras.get_many(&path, of_block, |doc, instrument| {
+                    let figi = part.rows.figi(doc);
+                    if instrument.figi != figi {
+                        let what = format!("extras: {figi} is not the instrument of its row");
+                        return Err(Error::damaged(&path, what));
+                    }
+                    let identifiers: Arc<[IdValue<'static>]> = instrument.identifiers.into();
+                    let hit = Hit { part: number, doc };
+                    add(hit, &identifiers)?;
+                    self.identifiers.keep(hit, identifiers);
+                    Ok(())
+                })?;
+            }
         }
         Ok(crosswalk)
     }

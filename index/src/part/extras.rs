@@ -145,7 +145,7 @@ impl Extras {
         docs: &[u32],
         mut each: impl FnMut(u32, Instrument) -> Result<()>,
     ) -> Result<()> {
-        for of_block in docs.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK) {
+        for of_block in Self::by_block(docs) {
             let first = of_block[0] as usize / BLOCK;
             let block = self.block(part, first)?;
             let (mut rest, mut next) = (&block[..], first * BLOCK);
@@ -161,9 +161,9 @@ impl Extras {
         Ok(())
     }
 
-    /// The number of blocks that hold some DocIds, in ascending order.
-    pub(crate) fn blocks_of(docs: &[u32]) -> usize {
-        docs.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK).count()
+    /// Some DocIds, in ascending order, by the blocks that hold them.
+    pub(crate) fn by_block(docs: &[u32]) -> impl Iterator<Item = &[u32]> {
+        docs.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK)
     }
 
     /// Tells the system that all blocks are about to be read in their order.

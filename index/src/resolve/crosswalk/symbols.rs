@@ -228,6 +228,7 @@ impl std::fmt::Debug for Vendor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::crosswalk::MARKS_MAX;
 
     /// Every line of the table is understood, and names exchanges that are known.
     #[test]
@@ -239,6 +240,10 @@ mod tests {
             assert!(marks.len() > 20, "{vendor:?}");
             for (place, mark) in marks.iter().enumerate() {
                 assert!(!mark.codes.is_empty(), "{vendor:?} {}", mark.text);
+                let of_market = vendor.0.marks.iter().filter(|other| {
+                    other.codes.iter().any(|code| whole_market(code) == whole_market(mark.codes[0]))
+                });
+                assert!(of_market.count() as u64 <= MARKS_MAX, "{vendor:?} {}", mark.text);
                 assert!(mark.codes.iter().all(|code| exchange(code).is_some()), "{:?}", mark.codes);
                 assert!(marks[..place].iter().all(|one| one.text != mark.text), "{}", mark.text);
             }

@@ -24,7 +24,7 @@ export function runner(document_, { method, path, examples, parameters, request,
   }));
   const area = request ? el("textarea", { id, class: "mono", spellcheck: "false", autocomplete: "off", "aria-label": `Body of the request ${method} ${path}` }) : null;
   const output = el("div", { class: "output", role: "region", "aria-label": `Answer of ${method} ${path}`, "aria-live": "off" });
-  const run = el("button", { type: "button", class: "primary", data: { run: path }, on: { click: send } }, icon("run"), "Run");
+  const run = el("button", { type: "button", class: "primary", data: { run: path, method }, on: { click: send } }, icon("run"), "Run");
   const curl = el("button", { type: "button", on: { click: copyCurl } }, icon("copy"), el("span", {}, "Copy as curl"));
   const choices = examples.length > 1 ? el("div", { class: "choices", role: "group", "aria-label": "Examples" }, examples.map((example) =>
     el("button", { type: "button", "aria-pressed": "false", on: { click: () => choose(example) } }, example.summary))) : null;
