@@ -126,6 +126,8 @@ pub(crate) enum OpenError {
     NotAcceptable(String),
     /// The answer existed once: a 410.
     Gone(String),
+    /// The URL is too long: a 414.
+    UriTooLong(String),
     /// The request is a list with more jobs than are allowed in one request: a 413.
     TooLarge {
         /// The text for people.
@@ -156,6 +158,7 @@ impl OpenError {
             Self::Conflict(text) => Ok((StatusCode::CONFLICT, text.into())),
             Self::NotAcceptable(text) => Ok((StatusCode::NOT_ACCEPTABLE, text.into())),
             Self::Gone(text) => Ok((StatusCode::GONE, text.into())),
+            Self::UriTooLong(text) => Ok((StatusCode::URI_TOO_LONG, text.into())),
             Self::TooLarge { text, .. } => Ok((StatusCode::PAYLOAD_TOO_LARGE, text.into())),
         }
     }

@@ -9,7 +9,7 @@ use anyhow::Error;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Args, ValueEnum};
-use figdex_index::{Field, IdType, Policy, Property, Vocabulary};
+use figdex_index::{IdType, ListField, Policy, Property, Vendor, Vocabulary};
 use figdex_ingest::flags::{ClusterFlags, address, supported_address};
 use figdex_ingest::table::HEADING_ROW_MAX;
 use figdex_io::{Address, Layout, escaped_path};
@@ -83,7 +83,10 @@ pub struct MapFlags {
     pub accept: Option<Accepted>,
     /// Fields of the row that is found: figi, name, ticker, exchCode,
     /// compositeFIGI, securityType, marketSector, shareClassFIGI,
-    /// securityType2, securityDescription, uniqueID, uniqueIDFutOpt, metadata
+    /// securityType2, securityDescription, uniqueID, uniqueIDFutOpt, metadata;
+    /// idTypes, such as ID_ISIN or OCC_SYMBOL, several identifiers joined by |;
+    /// OCC_SYMBOL:compact, OCC_SYMBOL:padded; and symbols as a vendor spells
+    /// them: symbol:yahoo, symbol:google, symbol:tradingview
     /// [default: figi,ticker,name,exchCode]
     #[arg(
         long,
@@ -94,7 +97,7 @@ pub struct MapFlags {
         hide_default_value = true,
         verbatim_doc_comment
     )]
-    pub fields: Vec<Field>,
+    pub fields: Vec<ListField>,
     /// When several rows are left: none leaves the fields empty; all writes a
     /// row for each, with a column `row`, the number of the input row
     /// [default: none]
@@ -220,7 +223,7 @@ impl MapFlags {
                 return Err(format!("--fields names {} twice", field.name()));
             }
         }
-        if let Some(field) = self.fields.iter().find(|field| NOT_OF_THE_PAST.contains(field))
+        if let Some(field) = self.fields.iter().find(|field| !field.has_past())
             && self.as_of.is_some()
         {
             return Err(format!("--fields {}: the past does not keep it", field.name()));
@@ -298,6 +301,8 @@ pub enum TypeOf {
     Recognised,
     /// All are of this type.
     Given(IdType),
+    /// All are symbols as this vendor spells them.
+    Symbol(Vendor),
     /// Each row names the type in this column.
     Column(String),
 }
@@ -312,6 +317,14 @@ impl FromStr for IdColumn {
             }
             Ok(Self { column: column.to_owned(), id_type })
         };
+        if let Some((column, vendor)) = text.rsplit_once(SYMBOL) {
+            let vendor = Vendor::from_name(&format!("{}{vendor}", &SYMBOL[1..]));
+            let vendor = vendor.ok_or_else(|| {
+                let names: Vec<_> = Vendor::all().map(Vendor::name).collect();
+                format!("{text:?} names no vendor; the vendors are {}", names.join(", "))
+            });
+            return named(column, TypeOf::Symbol(vendor?));
+        }
         let Some((column, id_type)) = text.rsplit_once(':') else {
             return named(text, TypeOf::Recognised);
         };
@@ -331,6 +344,9 @@ impl FromStr for IdColumn {
         }
     }
 }
+
+/// Separates a column from the vendor whose symbols it has.
+const SYMBOL: &str = ":symbol:";
 
 /// A condition on the rows that an identifier finds (`--where`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -381,15 +397,12 @@ fn step(text: &str) -> Result<String, String> {
     }
 }
 
-fn field(text: &str) -> Result<Field, String> {
-    Field::from_name(text).ok_or_else(|| {
-        let names: Vec<_> = Field::ALL.iter().map(|field| field.name()).collect();
+fn field(text: &str) -> Result<ListField, String> {
+    ListField::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = ListField::names().collect();
         format!("the fields are {}", names.join(", "))
     })
 }
-
-/// The fields that a row of the past does not have.
-const NOT_OF_THE_PAST: [Field; 3] = [Field::UniqueId, Field::UniqueIdFutOpt, Field::Metadata];
 
 /// A status whose rows count as matched (`--accept`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -75,12 +75,15 @@ pub(crate) trait Batch: Send + Sync + Sized + 'static {
     /// Writes the reply; `None` when that takes more work than the meter allows, or the client has
     /// gone. The whole price is asked for first, so the limit of the meter never stops a
     /// half-written reply.
+    ///
+    /// # Errors
+    /// When the rows cannot be read.
     fn write(
         &self,
         rows: FoundRows<'_>,
         found: &(Self::Rest, Self::Answers),
         meter: &Meter,
-    ) -> Option<Pieces>;
+    ) -> Result<Option<Pieces>, ApiError>;
 }
 
 /// The questions of a batch, and its [`Batch::Rest`]; `None` when reading them takes more work than
@@ -138,7 +141,10 @@ impl Engine {
                         body = None;
                     }
                     let rows = FoundRows::Here(&index);
-                    Ok(found.as_ref().and_then(|found| batch.write(rows, found, meter)))
+                    match &found {
+                        Some(found) => Ok(batch.write(rows, found, meter)?),
+                        None => Ok(None),
+                    }
                 };
                 turns.work(work).await
             }
@@ -178,7 +184,7 @@ async fn answered_there<B: Batch>(
     let cluster = Cluster { index: &index, id: Some(id.as_str()), turns };
     let (rows, answers) = questions.there(cluster).await?;
     let found = (rest, answers);
-    let write = move |meter: &Meter| Ok(batch.write(FoundRows::Fetched(&rows), &found, meter));
+    let write = move |meter: &Meter| Ok(batch.write(FoundRows::Fetched(&rows), &found, meter)?);
     turns.work(write).await
 }
 

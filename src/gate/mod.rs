@@ -46,13 +46,17 @@ pub(crate) enum Action {
     Filter(Version),
     /// A list, which counts with the mapping of v3 (contract 17.8).
     List,
+    /// A list in the query of a URL, which may name the form of its answer (contract 21.10).
+    ListByUrl {
+        has_form: bool,
+    },
 }
 
 impl Action {
     /// The endpoint's only method (contract 2.1).
     fn method(self) -> Method {
         match self {
-            Self::Values(_) => Method::GET,
+            Self::Values(_) | Self::ListByUrl { .. } => Method::GET,
             Self::Mapping(_) | Self::Search(_) | Self::Filter(_) | Self::List => Method::POST,
         }
     }
@@ -63,7 +67,7 @@ impl Action {
             | Self::Values(version)
             | Self::Search(version)
             | Self::Filter(version) => version,
-            Self::List => Version::V3,
+            Self::List | Self::ListByUrl { .. } => Version::V3,
         }
     }
 
@@ -73,7 +77,7 @@ impl Action {
             Self::Values(version) => Route::Values(version),
             Self::Search(version) => Route::Search(version),
             Self::Filter(version) => Route::Filter(version),
-            Self::List => Route::Resolve,
+            Self::List | Self::ListByUrl { .. } => Route::Resolve,
         }
     }
 
@@ -81,7 +85,9 @@ impl Action {
     /// version counts it too.
     fn span(self) -> Span {
         match self {
-            Self::Mapping(_) | Self::Values(_) | Self::List => Span::Mapping,
+            Self::Mapping(_) | Self::Values(_) | Self::List | Self::ListByUrl { .. } => {
+                Span::Mapping
+            }
             Self::Search(_) | Self::Filter(_) => Span::Search,
         }
     }
@@ -138,6 +144,8 @@ pub(crate) struct Listed {
     pub(crate) jobs: JobsOfList,
     /// The values of its steps that are outside the sets of their properties, for a header.
     pub(crate) unknown_values: Option<HeaderValue>,
+    /// The idTypes among its fields that the caller may not see, for a header.
+    pub(crate) not_shown: Option<HeaderValue>,
 }
 
 /// The forms of a list's body and of its answer.
@@ -166,9 +174,18 @@ const UNKNOWN_VALUES: HeaderName = HeaderName::from_static("figdex-unknown-value
 const NOT_SHOWN: HeaderName = HeaderName::from_static("figdex-not-shown");
 
 /// The header [`NOT_SHOWN`]; `None` when the caller may see all that was asked for.
-fn not_shown(visible: Visible, asked: impl IntoIterator<Item = IdType>) -> Option<HeaderValue> {
+pub(crate) fn not_shown(
+    visible: Visible,
+    asked: impl IntoIterator<Item = IdType>,
+) -> Option<HeaderValue> {
     let hidden = asked.into_iter().filter(|id_type| !visible.has(*id_type));
-    let names: Vec<&str> = hidden.map(IdType::name).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for name in hidden.map(IdType::name) {
+        // Two spellings of an idType may be asked for.
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     HeaderValue::try_from(names.join(", ")).ok().filter(|text| !text.is_empty())
 }
 
@@ -195,25 +212,45 @@ pub(crate) fn visible(state: &State, head: &Head) -> Visible {
 /// Passes a list on to its endpoint. The checks are those of a mapping request of v3, but more
 /// media types are allowed. The answer has the form that the caller accepts. Errors without a line
 /// in the contract's table are JSON (contract 17.9).
+///
+/// A list in a URL has no body. `form` is the form that the URL names; without one, that of `Accept`,
+/// among equals CSV. No cache keeps the answer.
 pub(crate) async fn list(
     state: &State,
     request: Incoming,
+    form: Option<Form>,
     endpoint: impl AsyncFnOnce(Call, Forms) -> Result<Listed, OpenError>,
 ) -> Response {
     request::set_route(Action::List.route());
     let cors = &state.settings().cors;
+    let is_read = request.is_read();
     let Incoming { head, body } = request;
-    let mut reply = match cors.preflight(&head.method, &head.headers, &Action::List.method()) {
+    let mut reply = match cors.preflight_of(&head.method, &head.headers, "GET, POST") {
         Some(reply) => reply,
         None => {
             let mut counted = None;
-            let answered = list_answer(state, &head, body, &mut counted, endpoint);
+            let answered = list_answer(state, &head, body, &mut counted, form, endpoint);
             let answer = AssertUnwindSafe(answered).catch_unwind().await;
             with_rate_headers(answer.unwrap_or_else(|_panic| Err(panicked())), counted)
         }
     };
+    if is_read {
+        reply.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     cors.add_to(&head.headers, &mut reply);
     reply
+}
+
+/// Whether a method only reads.
+fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+impl Incoming {
+    /// Whether the request only reads: its list is in its URL.
+    pub(crate) fn is_read(&self) -> bool {
+        is_read(&self.head.method)
+    }
 }
 
 async fn list_answer(
@@ -221,9 +258,15 @@ async fn list_answer(
     head: &Head,
     body: BodyStream,
     counted: &mut Option<Standing>,
+    form: Option<Form>,
     endpoint: impl AsyncFnOnce(Call, Forms) -> Result<Listed, OpenError>,
 ) -> Result<Response, ApiError> {
-    let call = match admit(state, head, body, Action::List, counted) {
+    let is_read = is_read(&head.method);
+    let action = match is_read {
+        true => Action::ListByUrl { has_form: form.is_some() },
+        false => Action::List,
+    };
+    let call = match admit(state, head, body, action, counted) {
         Ok(call) => call,
         // The table's line for this error names only JSON.
         Err(ApiError::InvalidContentType) => return Ok(unreadable_list()),
@@ -231,21 +274,27 @@ async fn list_answer(
     };
     let caller = call.admitted.caller;
     let per_list = call.admitted.list_jobs(false).per_list;
-    let form = form_of_body(&head.headers).unwrap_or(Form::Json);
-    let answer = form_of_answer(&head.headers, form).unwrap_or(form);
-    let answered = match endpoint(call, Forms { body: form, answer }).await {
-        Ok(Listed { results, generation, token, counted: of_all, jobs, unknown_values }) => {
+    let forms = if is_read {
+        let of_header = || form_of_answer(&head.headers, Form::Csv);
+        Forms { body: Form::Ndjson, answer: form.or_else(of_header).unwrap_or(Form::Csv) }
+    } else {
+        let body = form_of_body(&head.headers).unwrap_or(Form::Json);
+        Forms { body, answer: form_of_answer(&head.headers, body).unwrap_or(body) }
+    };
+    let answer = forms.answer;
+    let answered = match endpoint(call, forms).await {
+        Ok(listed) => {
+            let Listed { results, generation, token, counted: of_all, jobs, .. } = listed;
+            let notes = (listed.unknown_values, listed.not_shown);
             *counted = of_all.or(*counted);
             let media_type = reply::media_type(answer);
             let reply = reply::packable(state, caller, &head.headers, results, media_type).await;
-            reply
-                .map(|reply| (reply, (generation, token), jobs, unknown_values))
-                .map_err(OpenError::Line)
+            reply.map(|reply| (reply, (generation, token), jobs, notes)).map_err(OpenError::Line)
         }
         Err(error) => Err(error),
     };
     match answered {
-        Ok((mut reply, (generation, token), jobs, unknown_values)) => {
+        Ok((mut reply, (generation, token), jobs, (unknown_values, not_shown))) => {
             let headers = reply.headers_mut();
             headers.insert(GENERATION, generation.into());
             headers.insert(TOKEN, header_of(&token));
@@ -255,6 +304,9 @@ async fn list_answer(
             }
             if let Some(values) = unknown_values {
                 headers.insert(UNKNOWN_VALUES, values);
+            }
+            if let Some(names) = not_shown {
+                headers.insert(NOT_SHOWN, names);
             }
             Ok(reply)
         }
@@ -304,8 +356,16 @@ fn admit(
     counted: &mut Option<Standing>,
 ) -> Result<Call, ApiError> {
     let (settings, method, headers) = (state.settings(), action.method(), &head.headers);
-    if head.method != method {
-        let allow = if method == Method::GET { "GET" } else { "POST" };
+    let is_right = match action {
+        Action::ListByUrl { .. } => is_read(&head.method),
+        _ => head.method == method,
+    };
+    if !is_right {
+        let allow = match action {
+            Action::List | Action::ListByUrl { .. } => "GET, HEAD, POST",
+            _ if method == Method::GET => "GET",
+            _ => "POST",
+        };
         return Err(ApiError::InvalidMethod { allow });
     }
     let key = state.keys().admit(headers)?;
@@ -317,6 +377,9 @@ fn admit(
     let (is_accepted, is_readable) = match action {
         Action::List => {
             (form_of_answer(headers, Form::Json).is_some(), form_of_body(headers).is_some())
+        }
+        Action::ListByUrl { has_form } => {
+            (has_form || form_of_answer(headers, Form::Csv).is_some(), true)
         }
         _ => (accepts_json(headers), method != Method::POST || is_json(headers)),
     };
@@ -434,9 +497,9 @@ pub(crate) async fn open(
 /// [`ApiError::InvalidMethod`] unless the method is GET or HEAD.
 pub(crate) fn read_only(route: Route, method: &Method) -> Result<(), ApiError> {
     request::set_route(route);
-    match *method {
-        Method::GET | Method::HEAD => Ok(()),
-        _ => Err(ApiError::InvalidMethod { allow: "GET, HEAD" }),
+    match is_read(method) {
+        true => Ok(()),
+        false => Err(ApiError::InvalidMethod { allow: "GET, HEAD" }),
     }
 }
 

@@ -96,12 +96,22 @@ impl Cors {
         headers: &HeaderMap,
         endpoint: &Method,
     ) -> Option<Response> {
+        self.preflight_of(method, headers, endpoint.as_str())
+    }
+
+    /// As [`Self::preflight`], for an endpoint with these methods.
+    pub(crate) fn preflight_of(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        methods: &str,
+    ) -> Option<Response> {
         let is_preflight = *method == Method::OPTIONS
             && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         if !is_preflight || self.allowed(headers).is_none() {
             return None;
         }
-        let methods = HeaderValue::from_str(endpoint.as_str()).expect("a method is a token");
+        let methods = HeaderValue::from_str(methods).expect("methods are tokens");
         let mut reply = Response::default();
         *reply.status_mut() = StatusCode::NO_CONTENT;
         reply.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);

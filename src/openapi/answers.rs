@@ -1,6 +1,6 @@
 //! The types of answers.
 
-use figdex_index::Field;
+use figdex_index::{Field, ListField};
 
 use super::notation::{Schemas, count, date, flag, list, named, object, objects, of, one_of, text};
 
@@ -16,7 +16,16 @@ pub(super) fn add(schemas: &mut Schemas) {
     for field in Field::ALL {
         row = row.optional(field.name(), text().or_null(), "");
     }
+    let of_row: Vec<_> = Field::ALL.iter().map(|field| field.name()).collect();
+    for name in ListField::names().filter(|name| !of_row.contains(name)) {
+        row = row.optional(name, named("ResolveIdentifiers"), "");
+    }
     schemas.add("ResolveRow", row);
+    let identifiers = one_of([text(), list(text()), of("null")]).described(
+        "Identifiers of a row, or its symbol in a vendor's spelling: one is a text, several are an \
+         array. Null where none is known.",
+    );
+    schemas.add("ResolveIdentifiers", identifiers);
     let former = one_of([named("ResolveRow"), list(named("ResolveRow"))]);
     schemas.add("ResolveFormer", former);
     objects(schemas);

@@ -18,7 +18,8 @@ use crate::config::Settings;
 pub(super) fn paths(version: Version, settings: &Settings) -> Map<String, Value> {
     let mut paths = Map::new();
     let mut add = |path: &str, method: &str, operation: Fragment| {
-        paths.insert(path.to_owned(), json!({method: Value::from(operation)}));
+        let methods = paths.entry(path).or_insert_with(|| json!({}));
+        methods[method] = operation.into();
     };
     add("/mapping", "post", mapping());
     add("/mapping/values/{key}", "get", values(version));
@@ -30,6 +31,7 @@ pub(super) fn paths(version: Version, settings: &Settings) -> Map<String, Value>
     }
     if version == Version::V3 {
         add("/resolve", "post", resolve(settings));
+        add("/resolve", "get", resolve_url(settings));
         add("/suggest", "get", suggest(settings));
         add("/facets", "get", facets(settings));
         add("/find", "get", find(settings));
@@ -128,12 +130,61 @@ fn resolve(settings: &Settings) -> Fragment {
          Bodies and answers may also be text/csv or application/x-ndjson; then the options are \
          parameters of the URL.",
     );
+    let results = json_response("ResolveResponse", "The results of the jobs.");
+    let operation = of_list(operation, results, "The body or an option is wrong.", settings);
+    let unreadable = "The body is not JSON, CSV or NDJSON in UTF-8.";
+    operation.response("415", json_response("ResolveFault", unreadable))
+}
+
+/// The operation of lists in a URL.
+fn resolve_url(settings: &Settings) -> Fragment {
+    let repeated = |name, description: &str, example: &str| {
+        let one = parameter(name, description, list(text()), None);
+        one.with("explode", true).with("example", json!([example]))
+    };
+    let texts = "An identifier in any form; may be repeated.";
+    let steps = "A step that chooses one of several rows; may be repeated.";
+    let fields = "The fields of the rows, separated by commas: members of a row, idTypes, \
+        OCC_SYMBOL:compact, OCC_SYMBOL:padded, and symbols of a vendor such as symbol:yahoo.";
+    let format = "csv or json. Without it, what Accept likes best, among equals CSV.";
+    let as_type = "The idType of all texts, or symbol:yahoo for symbols of that vendor.";
+    let many = "With all, an ambiguous text is answered with all of its rows.";
+    let operation = Fragment::default()
+        .described(
+            "Says which row each text means, as a POST does, for programs that only know an \
+             address: a spreadsheet, or an engine that reads files. The URL has at most 8,192 \
+             bytes, and never a key. Cells of CSV that a spreadsheet would run begin with an \
+             apostrophe.",
+        )
+        .parameter(repeated("text", texts, "US0378331005").with("required", true))
+        .parameter(repeated("prefer", steps, "composite"))
+        .parameter(parameter("fields", fields, text(), "figi,ticker,ID_ISIN"))
+        .parameter(parameter("format", format, text().with("enum", json!(["csv", "json"])), "csv"))
+        .parameter(parameter("as", as_type, text(), None))
+        .parameter(parameter("many", many, text(), None))
+        .parameter(parameter("asOf", "The day as of which all texts are asked.", text(), None));
+    let what = "Whether to include equities that are not listed on an exchange.";
+    let candidates = "Whether names that are not resolved have candidates.";
+    let formerly = "Whether other FIGIs that had an identifier before are named.";
+    let operation = operation
+        .parameter(parameter("includeUnlistedEquities", what, flag(), None))
+        .parameter(parameter("candidates", candidates, flag(), None))
+        .parameter(parameter("formerly", formerly, flag(), None));
+    let results = json_response("ResolveResponse", "The results of the texts.")
+        .content("text/csv", content(text()));
+    let operation = of_list(operation, results, "A parameter is wrong.", settings);
+    let too_long = "The URL has more than 8,192 bytes.";
+    operation.response("414", counted(json_response("ResolveFault", too_long)))
+}
+
+/// Adds the answers that lists in a body and in a URL have.
+fn of_list(operation: Fragment, results: Fragment, wrong: &str, settings: &Settings) -> Fragment {
     let fault = |description| counted(json_response("ResolveFault", description));
-    let mut results = counted(json_response("ResolveResponse", "The results of the jobs."));
+    let mut results = counted(results);
     for (name, description) in LIST_HEADERS {
         results = results.header(name, header("integer", description));
     }
-    for (name, description) in [TOKEN, UNKNOWN_VALUES] {
+    for (name, description) in [TOKEN, UNKNOWN_VALUES, NOT_SHOWN] {
         results = results.header(name, header("string", description));
     }
     let (name, description) = JOBS_PER_LIST;
@@ -142,12 +193,8 @@ fn resolve(settings: &Settings) -> Fragment {
     let operation = operation
         .with("servers", unversioned(settings))
         .response("200", results)
-        .response("400", fault("The body or an option is wrong."))
-        .response("413", too_long)
-        .response(
-            "415",
-            json_response("ResolveFault", "The body is not JSON, CSV or NDJSON in UTF-8."),
-        );
+        .response("400", fault(wrong))
+        .response("413", too_long);
     refused(operation, &["401", "405", "406", "429", "500", "503"])
 }
 
@@ -344,6 +391,12 @@ const UNKNOWN_VALUES: (&str, &str) = (
     "figdex-unknown-values",
     "Values of the steps that are outside the sets of their properties: `exchCode=XX`. Absent when \
      there are none.",
+);
+
+const NOT_SHOWN: (&str, &str) = (
+    "figdex-not-shown",
+    "The idTypes that would be in the answer and that the caller may not see. Absent when there are \
+     none.",
 );
 
 const TOKEN: (&str, &str) = (

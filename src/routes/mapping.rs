@@ -113,9 +113,12 @@ impl Batch for MappingBatch {
         rows: FoundRows<'_>,
         (jobs, LookedUp { ranges, hits }): &(Vec<CheckedJob>, LookedUp),
         meter: &Meter,
-    ) -> Option<Pieces> {
+    ) -> Result<Option<Pieces>, ApiError> {
         let Self { version, admitted, state, .. } = self;
-        meter.require(RESULT_UNITS * jobs.len() as u64 + ROW_UNITS * hits.len() as u64).ok()?;
+        let units = RESULT_UNITS * jobs.len() as u64 + ROW_UNITS * hits.len() as u64;
+        if meter.require(units).is_err() {
+            return Ok(None);
+        }
         request::add_rows(hits.len());
         // A panic here is ignored: reading ahead only touches memory. A row that cannot be read
         // fails later, when it is written.
@@ -157,7 +160,7 @@ impl Batch for MappingBatch {
             tally.add(*id_type, outcome);
         });
         out.shrink();
-        meter.check().is_ok().then_some(out)
+        Ok(meter.check().is_ok().then_some(out))
     }
 }
 

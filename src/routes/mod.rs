@@ -1,5 +1,5 @@
 //! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
-//! (chapters 16, 17, 19 and 20). Routes that differ little share a file, such as search and filter.
+//! (chapters 16, 17 and 19 to 21). Routes that differ little share a file, such as search and filter.
 
 mod about;
 mod changes;

@@ -1,15 +1,20 @@
-//! `POST /resolve`: finds the row that each identifier of a list means (contract 17).
+//! `POST /resolve`: finds the row that each identifier of a list means (contract 17). The list of
+//! `GET /resolve` is in its URL (contract 21).
 
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use figdex_index::{Date, Meter, Recognised, Resolution, ResolveBounds, Visible, Vocabularies};
+use figdex_index::{
+    CROSSWALK_UNITS, Crosswalk, Date, ListColumns, ListField, Meter, Recognised, Resolution,
+    ResolveBounds, SYMBOL_UNITS_MAX, Visible, Vocabularies,
+};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::HeaderValue;
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::error::OpenError;
+use crate::callers::error::{ApiError, OpenError};
 use crate::callers::limits::standing::Standing;
 use crate::callers::limits::{JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS};
 use crate::engine::{Batch, BatchRead, FoundRows, ListQuestions, Turns};
@@ -18,7 +23,7 @@ use crate::gate::{Forms, Listed};
 use crate::http::pieces::Pieces;
 use crate::state::State;
 use crate::wire::Token;
-use crate::wire::list::{self, Context, Form, List, ListError, Options};
+use crate::wire::list::{self, Context, Form, List, ListError, Options, UrlList};
 use crate::{gate, request};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
@@ -27,9 +32,17 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Response {
-    gate::list(&state, request, async |call, forms| {
+    let is_read = request.is_read();
+    let form = list::form_of_url(&parameters).filter(|_| is_read);
+    gate::list(&state, request, form, async |call, forms| {
         let Call { admitted, body } = call;
-        let body = body.read().await?;
+        let (parameters, body) = match is_read {
+            true => {
+                let UrlList { body, parameters } = UrlList::read(PATH, &parameters)?;
+                (parameters, ListBody::OfUrl(body))
+            }
+            false => (parameters, ListBody::Sent(body.read().await?)),
+        };
         let (engine, shared, window) = (state.engine(), state.clone(), Arc::default());
         let generation = engine.manifest().generation;
         let token = Token { generation: engine.manifest().id, visible: admitted.visible };
@@ -37,19 +50,49 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let counted = Arc::clone(&window);
         let jobs = [false, true].map(|has_candidates| admitted.list_jobs(has_candidates));
         let has_past = engine.local().is_some_and(|index| index.coverage().is_some());
-        let list =
-            ListBatch { parameters, forms, generation, has_past, admitted, counted, state: shared };
+        let is_cluster = engine.local().is_none();
+        let list = ListBatch {
+            parameters,
+            is_read,
+            forms,
+            generation,
+            has_past,
+            is_cluster,
+            admitted,
+            counted,
+            state: shared,
+        };
         let results = engine.answer(turns, list, body).await?;
-        let (counted, has_candidates, unknown_values) = match window.get() {
-            Some(CountedList { standing, has_candidates, unknown_values }) => {
-                (*standing, *has_candidates, header_of(unknown_values))
+        let (counted, has_candidates, unknown_values, not_shown) = match window.get() {
+            Some(CountedList { standing, has_candidates, unknown_values, not_shown }) => {
+                (*standing, *has_candidates, header_of(unknown_values), not_shown.clone())
             }
-            None => (None, false, None),
+            None => (None, false, None, None),
         };
         let jobs = jobs[usize::from(has_candidates)];
-        Ok(Listed { results, generation, token, counted, jobs, unknown_values })
+        Ok(Listed { results, generation, token, counted, jobs, unknown_values, not_shown })
     })
     .await
+}
+
+const PATH: &str = "/resolve";
+
+/// The body of a list.
+enum ListBody<B> {
+    Sent(B),
+    /// Made from the query of the URL.
+    OfUrl(Vec<u8>),
+}
+
+impl<B: Deref<Target = [u8]>> Deref for ListBody<B> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Sent(body) => body,
+            Self::OfUrl(body) => body,
+        }
+    }
 }
 
 /// The jobs of a list.
@@ -60,6 +103,10 @@ struct ListBatch {
     generation: u64,
     /// Whether that generation has a past.
     has_past: bool,
+    /// Whether the list is in a URL. Its answer in CSV goes into a spreadsheet, which runs formulas.
+    is_read: bool,
+    /// Whether that generation is in a cluster.
+    is_cluster: bool,
     admitted: Admitted,
     /// Set once the list is counted, so that a turn, which reads the list again, does not count it
     /// again.
@@ -75,6 +122,8 @@ struct CountedList {
     has_candidates: bool,
     /// The values of the steps that are outside the sets of their properties.
     unknown_values: Vec<String>,
+    /// The idTypes among the fields that the caller may not see.
+    not_shown: Option<HeaderValue>,
 }
 
 /// The most bytes of values that a header names. Steps may have 4,096 bytes, three times as many
@@ -112,6 +161,9 @@ struct Outline {
     days: Vec<Option<Date>>,
 }
 
+/// The number of rows whose identifiers are held at a time. The rows of one result are read together.
+const CROSSWALK_ROWS_MAX: usize = 4_096;
+
 /// The units of work of writing a result, without its rows.
 const RESULT_UNITS: u64 = 30;
 
@@ -144,6 +196,14 @@ impl Batch for ListBatch {
             let fault = "columns are answered in JSON only: accept application/json.";
             return Err(OpenError::Invalid(fault.into()));
         }
+        if let Some(symbol) = options.fields.symbol().filter(|_| self.is_cluster) {
+            let fault = format!(
+                "fields: {} is not answered by an index in a cluster; ask for ticker and exchCode, \
+                 or ask a server that holds the index itself.",
+                symbol.name()
+            );
+            return Err(OpenError::Invalid(fault.into()));
+        }
         let has_jobs = jobs.is_some();
         let jobs = jobs.unwrap_or_default();
         if self.counted.get().is_none() {
@@ -152,7 +212,10 @@ impl Batch for ListBatch {
             let has_days = jobs.iter().any(|job| job.day.is_some());
             let unknown_values = options.unknown_values(has_days).to_vec();
             // Nobody else sets it meanwhile.
-            let _ = self.counted.set(CountedList { standing, has_candidates, unknown_values });
+            let asked = options.fields.all().iter().filter_map(|field| field.id_type());
+            let not_shown = gate::not_shown(self.admitted.visible, asked);
+            let list = CountedList { standing, has_candidates, unknown_values, not_shown };
+            let _ = self.counted.set(list);
         }
         let days: Vec<Option<Date>> = jobs.iter().map(|job| job.day).collect();
         let mut inputs = Vec::new();
@@ -180,19 +243,53 @@ impl Batch for ListBatch {
         rows: FoundRows<'_>,
         (outline, resolutions): &(Outline, Vec<Resolution>),
         meter: &Meter,
-    ) -> Option<Pieces> {
+    ) -> Result<Option<Pieces>, ApiError> {
+        match self.written(rows, (outline, resolutions), meter) {
+            Ok(pieces) => Ok(Some(pieces)),
+            Err(figdex_index::Error::TakesMore(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl ListBatch {
+    fn written(
+        &self,
+        rows: FoundRows<'_>,
+        (outline, resolutions): (&Outline, &[Resolution]),
+        meter: &Meter,
+    ) -> Result<Pieces, figdex_index::Error> {
         let Outline { options, columns, has_jobs, inputs, days } = outline;
         let jobs = resolutions.len();
         let rows_of = |one: &Resolution| {
             one.hits.len() + one.candidates.len() + 2 * one.past.len() + one.formerly.len()
         };
         let rows_found = resolutions.iter().map(rows_of).sum();
-        meter.require(RESULT_UNITS * jobs as u64 + ROW_UNITS * rows_found as u64).ok()?;
+        let fields = options.fields.all();
+        let has_crosswalk = options.fields.has_crosswalk();
+        let symbols = fields.iter().filter(|field| matches!(field, ListField::Symbol(_))).count();
+        let of_row = match has_crosswalk {
+            true => ROW_UNITS + CROSSWALK_UNITS + SYMBOL_UNITS_MAX * symbols as u64,
+            false => ROW_UNITS,
+        };
+        meter.require(RESULT_UNITS * jobs as u64 + of_row * rows_found as u64)?;
         request::add_rows(rows_found);
         let share = self.state.answers().share(self.admitted.caller);
         let mut out = Pieces::charged(share, 256 * jobs, rows_found);
         let form = self.forms.answer;
-        let writer = list::Writer { form, options, has_past: self.has_past, rows: &rows };
+        let (has_past, crosswalk) = (self.has_past, Crosswalk::default());
+        let visible = self.admitted.visible;
+        let guards_formulas = self.is_read;
+        let mut writer = list::Writer {
+            form,
+            options,
+            has_past,
+            rows: &rows,
+            crosswalk,
+            visible,
+            guards_formulas,
+        };
+        let mut read_to = 0;
         writer.heading(&mut out, self.generation, columns.as_deref());
         let is_json = form == Form::Json;
         if is_json && *has_jobs {
@@ -200,9 +297,17 @@ impl Batch for ListBatch {
         }
         for (row, resolution) in resolutions.iter().enumerate() {
             // The rest of an answer is not written if the client has gone.
-            meter.charge(RESULT_UNITS + ROW_UNITS * rows_of(resolution) as u64).ok()?;
+            meter.charge(RESULT_UNITS + ROW_UNITS * rows_of(resolution) as u64)?;
             if out.refused().is_some() {
-                return Some(out);
+                return Ok(out);
+            }
+            if has_crosswalk && row == read_to {
+                let mut hits = Vec::new();
+                while read_to < jobs && hits.len() < CROSSWALK_ROWS_MAX {
+                    hits.extend(writer.crosswalked(&resolutions[read_to]));
+                    read_to += 1;
+                }
+                writer.crosswalk = rows.crosswalk(&hits, ListColumns { fields, visible }, meter)?;
             }
             if is_json && row > 0 {
                 out.last().push(b',');
@@ -217,10 +322,10 @@ impl Batch for ListBatch {
             out.last().extend_from_slice(end);
         }
         out.shrink();
-        meter.check().ok()?;
+        meter.check()?;
         let statuses = resolutions.iter().map(|resolution| &resolution.status);
         self.state.metrics().list_jobs.count(statuses);
-        Some(out)
+        Ok(out)
     }
 }
 

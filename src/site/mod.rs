@@ -70,8 +70,8 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 63] = files! {
-    "bulk/as-of.js" "bulk/batch.js" "bulk/bulk.css" "bulk/bulk.js" "bulk/choices.js"
+static FILES: [File; 64] = files! {
+    "bulk/also.js" "bulk/as-of.js" "bulk/batch.js" "bulk/bulk.css" "bulk/bulk.js" "bulk/choices.js"
     "bulk/columns.js" "bulk/download.js" "bulk/kept.js" "bulk/list.js" "bulk/names.js"
     "bulk/own-names.js" "bulk/reading.js" "bulk/result-row.js" "bulk/results.css" "bulk/results.js"
     "bulk/steps.js" "bulk/virtual.js" "icon.svg" "index.html" "instrument/family.js"

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Filters, IdType, IdValue, Lookup, Question, Vocabulary, check_required};
+use figdex_index::{
+    Filters, IdType, IdValue, Lookup, Question, Vendor, Vocabulary, check_required,
+};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -418,14 +420,19 @@ impl<'a> JobFields<'a> {
         if let Some(key) = self.properties.as_deref().and_then(Properties::unknown) {
             return Err(invalid_key(key));
         }
-        let id_type = as_type.map(|raw| {
-            let id_type = text(raw).and_then(|name| IdType::from_name(&name));
+        let name = as_type.map(|raw| text(raw).unwrap_or_default());
+        let vendor = name.as_deref().and_then(Vendor::from_name);
+        let id_type = name.filter(|_| vendor.is_none()).map(|name| {
+            let id_type = IdType::from_name(&name);
             id_type.filter(|id_type| version.has_id_type(*id_type)).ok_or("Invalid value for as.")
         });
         let id_type = id_type.transpose()?;
         let text = text(raw).ok_or("text must be a string.")?;
         let Some(filters) = filters? else { return Ok(Question::unfound()) };
         let filters = filters.as_ref();
+        if let Some(vendor) = vendor {
+            return Ok(Question::symbol(&text, vendor, vocabulary, filters));
+        }
         Ok(Question::of(&text, id_type, vocabulary, filters))
     }
 

@@ -34,6 +34,18 @@ pub(super) fn write(out: &mut Vec<u8>, version: Version, row: Row<'_>) {
     out.push(b'}');
 }
 
+/// Writes the value of a field, null where unknown.
+pub(super) fn value(out: &mut Vec<u8>, value: Option<FieldValue<'_>>) {
+    match value {
+        None => out.extend_from_slice(b"null"),
+        Some(value) => {
+            out.push(b'"');
+            value.write_json(out);
+            out.push(b'"');
+        }
+    }
+}
+
 /// Writes fields as members of an object, null where unknown, and then those of `more`, each after a
 /// comma.
 pub(super) fn object<'a>(
@@ -49,14 +61,7 @@ pub(super) fn object<'a>(
             out.push(b',');
         }
         out.extend_from_slice(field.json_key().as_bytes());
-        match value(*field) {
-            None => out.extend_from_slice(b"null"),
-            Some(value) => {
-                out.push(b'"');
-                value.write_json(out);
-                out.push(b'"');
-            }
-        }
+        self::value(out, value(*field));
     }
     more(out);
     if fields.is_empty() && out.get(start) == Some(&b',') {

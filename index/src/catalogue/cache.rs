@@ -8,9 +8,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::facets::{FacetQuestion, Facets};
+use crate::instrument::id_type::IdValue;
 use crate::instrument::vocabulary::Known;
 use crate::query::{Filters, Keywords, Search};
 use crate::reading::QuestionReading;
+use crate::search::Hit;
 use crate::suggest::{Suggest, Suggestion};
 
 /// The largest number of entries of one cache.
@@ -34,6 +36,10 @@ pub struct Uses {
 pub(super) trait CachedQuestion: Eq + Hash {
     /// The answer to a question of this kind.
     type Answer: Clone;
+
+    /// The largest number of entries, and of bytes that the questions and answers take.
+    const ENTRIES_MAX: usize = ENTRIES_MAX;
+    const BYTES_MAX: usize = BYTES_MAX;
 
     /// The bytes that the question and its answer hold on the heap.
     fn held_bytes(&self, answer: &Self::Answer) -> usize;
@@ -85,6 +91,20 @@ impl CachedQuestion for FacetQuestion {
     }
 }
 
+/// A row; the answer is its third-party identifiers. To read them, a block of a thousand rows is
+/// unpacked, and lists ask for the same rows again.
+impl CachedQuestion for Hit {
+    type Answer = Arc<[IdValue<'static>]>;
+
+    const ENTRIES_MAX: usize = 1 << 16;
+    const BYTES_MAX: usize = 24 << 20;
+
+    fn held_bytes(&self, identifiers: &Self::Answer) -> usize {
+        let texts = identifiers.iter().map(|identifier| identifier.as_str().len());
+        size_of_val(&**identifiers) + texts.sum::<usize>()
+    }
+}
+
 fn held_bytes(keywords: Option<&Keywords>, filters: &Filters) -> usize {
     let text = keywords.map_or(0, |keywords| keywords.text().len());
     text + filters.known.len() * size_of::<Known>()
@@ -114,12 +134,8 @@ impl<Q: CachedQuestion> Cache<Q> {
         question: Q,
         work_out: impl FnOnce() -> Result<Option<Q::Answer>, E>,
     ) -> Result<Option<Q::Answer>, E> {
-        {
-            let mut entries = self.0.lock();
-            if let Some(answer) = entries.answers.get(&question).cloned() {
-                entries.uses.hits += 1;
-                return Ok(Some(answer));
-            }
+        if let Some(answer) = self.get(&question) {
+            return Ok(Some(answer));
         }
         let answer = work_out()?;
         if let Some(answer) = &answer {
@@ -128,14 +144,23 @@ impl<Q: CachedQuestion> Cache<Q> {
         Ok(answer)
     }
 
+    /// The answer to a question, if it is in the cache.
+    pub(super) fn get(&self, question: &Q) -> Option<Q::Answer> {
+        let mut entries = self.0.lock();
+        let answer = entries.answers.get(question).cloned();
+        entries.uses.hits += u64::from(answer.is_some());
+        answer
+    }
+
     pub(super) fn uses(&self) -> Uses {
         self.0.lock().uses
     }
 
-    fn keep(&self, question: Q, answer: Q::Answer) {
+    /// Adds an answer.
+    pub(super) fn keep(&self, question: Q, answer: Q::Answer) {
         let bytes = question.held_bytes(&answer) + size_of::<(Q, Q::Answer)>();
         let mut entries = self.0.lock();
-        if entries.answers.len() >= ENTRIES_MAX || entries.bytes + bytes > BYTES_MAX {
+        if entries.answers.len() >= Q::ENTRIES_MAX || entries.bytes + bytes > Q::BYTES_MAX {
             // All entries are dropped, once in thousands of new questions; questions that are still
             // asked are then worked out again. Dropping only the entries that were not used
             // recently would need a list that every hit reorders.

@@ -2,6 +2,7 @@
 //! about it. It joins the answers of the parts, and keeps some of them in caches.
 
 pub(crate) mod cache;
+mod crosswalk;
 mod diff;
 pub(crate) mod facets;
 pub(crate) mod family;
@@ -49,6 +50,7 @@ pub struct Catalogue {
     suggested: Cache<(Suggest, usize)>,
     read: Cache<Suggest>,
     facets: Cache<FacetQuestion>,
+    identifiers: Cache<Hit>,
 }
 
 /// The longest text, in bytes, whose suggestions are cached. Longer texts are seldom typed twice.
@@ -76,8 +78,8 @@ impl Catalogue {
     pub fn open_unpublished(folder: &Path) -> Result<Self> {
         let generation = Generation::open(folder)?;
         let publication = Publication::unpublished(generation.manifest.generation);
-        let (totals, suggested, read, facets) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, read, facets })
+        let (totals, suggested, read, facets, identifiers) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets, identifiers })
     }
 
     /// As [`Catalogue::open`], but always reads every byte, to find bytes that have decayed on the
@@ -92,8 +94,8 @@ impl Catalogue {
     fn open_by(index: &Path, open: impl FnOnce(&Path) -> Result<Generation>) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = open(&publication.path(index))?;
-        let (totals, suggested, read, facets) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, read, facets })
+        let (totals, suggested, read, facets, identifiers) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets, identifiers })
     }
 
     /// Reads all files, so that questions find them in memory (engine 10). No answer changes.
@@ -130,8 +132,8 @@ impl Catalogue {
         };
         let publication = self.publication.with(before);
         let generation = Generation::open_checked(&publication.path(index))?;
-        let (totals, suggested, read, facets) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, read, facets })
+        let (totals, suggested, read, facets, identifiers) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets, identifiers })
     }
 
     /// The publication that the catalogue was opened from. If the index folder has another one, a

@@ -15,6 +15,7 @@ use crate::part::other_names::KnownAs;
 use crate::part::ranks::Standing;
 use crate::part::ranks::rank::Rank;
 use crate::part::rows::{Field, Row, packed};
+use crate::resolve::crosswalk::{Crosswalk, CrosswalkRow, ListColumns};
 use crate::search::{Hit, RowSource};
 
 const IMPORTANCE: usize = 8;
@@ -123,6 +124,21 @@ impl Fetched {
     pub fn add(&mut self, stored: Stored) -> Hit {
         self.0.push(stored);
         Hit { part: 0, doc: self.0.len() as u32 - 1 }
+    }
+
+    /// The identifiers of rows, for the columns of a list's answer. Columns of symbols stay empty:
+    /// a symbol is read back before it is shown, which needs the index.
+    ///
+    /// # Panics
+    /// When another answer returned a hit.
+    pub fn crosswalk(&self, hits: &[Hit], columns: ListColumns<'_>) -> Crosswalk {
+        let mut crosswalk = Crosswalk::default();
+        for hit in hits {
+            let instrument = self.stored(*hit).instrument();
+            let of_row = |field| instrument.field(field);
+            crosswalk.add(*hit, CrosswalkRow::of(of_row, &instrument.identifiers, columns));
+        }
+        crosswalk
     }
 
     /// The instrument of a hit.

@@ -134,6 +134,38 @@ impl Extras {
         Instrument::decode(take_encoded(part, &mut rest)?).ok_or_else(|| damaged(part))
     }
 
+    /// Passes the instruments of some DocIds, in ascending order, to `each`, with only their extras
+    /// filled in. A block is unpacked once.
+    ///
+    /// # Errors
+    /// As [`Self::get`], and those of `each`.
+    pub(crate) fn get_many(
+        &self,
+        part: &Path,
+        docs: &[u32],
+        mut each: impl FnMut(u32, Instrument) -> Result<()>,
+    ) -> Result<()> {
+        for of_block in Self::by_block(docs) {
+            let first = of_block[0] as usize / BLOCK;
+            let block = self.block(part, first)?;
+            let (mut rest, mut next) = (&block[..], first * BLOCK);
+            for doc in of_block {
+                for _ in next..*doc as usize {
+                    take_encoded(part, &mut rest)?;
+                }
+                next = *doc as usize + 1;
+                let instrument = Instrument::decode(take_encoded(part, &mut rest)?);
+                each(*doc, instrument.ok_or_else(|| damaged(part))?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Some DocIds, in ascending order, by the blocks that hold them.
+    pub(crate) fn by_block(docs: &[u32]) -> impl Iterator<Item = &[u32]> {
+        docs.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK)
+    }
+
     /// Tells the system that all blocks are about to be read in their order.
     pub(crate) fn read_in_order(&self) {
         self.blocks.read_in_order();

@@ -12,11 +12,13 @@
 //! 4. [`decide`] gives the outcome: one row, several, or none. For an identifier that was not
 //!    found, [`correction`] lists the identifiers that are one slip away. [`name_like`] doubts a
 //!    name that was found as a ticker. [`resolution`] is the result, and [`mod@past`] a row as it was.
+//! 5. [`crosswalk`] has the columns of an answer: fields, identifiers, and symbols of vendors.
 //!
 //! Among several rows, none is chosen unless a step asks for it.
 
 pub(crate) mod column;
 pub(crate) mod correction;
+pub(crate) mod crosswalk;
 pub(crate) mod decide;
 pub(crate) mod finding;
 pub(crate) mod footer;

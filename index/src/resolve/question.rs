@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::column::{is_in_tickers, is_of_column};
 use super::correction::{form_fault, form_fault_without_digit, right_check_digit};
+use super::crosswalk::symbols::Vendor;
 use super::finding::Finding;
 use super::name_like::is_name_like;
 use super::recognise::{NoIdentifier, Reading, Recognition, recognise_trimmed};
 use super::spaced::{is_in_groups, joined_any};
 use super::trimmed::trimmed;
-use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::id_type::{ID_VALUE_BYTES_MAX, IdType, IdValue};
 use crate::instrument::visible::Visible;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::{Filters, Lookup, QUERY_BYTES_MAX};
@@ -140,16 +141,7 @@ impl<'a> Question<'a> {
         let others = others.into_iter().filter(|_| is_of_tickers);
         let others = others.filter(|reading| is_in_tickers(reading.id_value.id_type()));
         let spaced = spaced.into_iter().filter(|one| is_of_tickers || is_expected(one));
-        let lookup_of = |reading: Reading<'a>| {
-            let filters = if reading.narrowing == Default::default() {
-                filters.cloned()
-            } else {
-                let mut filters = filters.cloned().unwrap_or_default();
-                filters.known = filters.known.and(&reading.narrowing)?;
-                Some(filters)
-            };
-            Some(Lookup::new(reading.id_value, filters))
-        };
+        let lookup_of = |reading: Reading<'a>| lookup_of(reading, filters);
         let mut lookups: Vec<_> = readings.into_iter().filter_map(lookup_of).collect();
         let surest = lookups.len();
         lookups.extend(others.chain(spaced).filter_map(lookup_of));
@@ -187,6 +179,31 @@ impl<'a> Question<'a> {
         match id_type.admit(text) {
             Ok(id_value) => Self::lookup(Lookup::new(id_value, filters.cloned())),
             Err(_) => Self::malformed(id_type, Cow::Borrowed(text)),
+        }
+    }
+
+    /// A question about a symbol as a vendor spells it (contract 21.8).
+    pub fn symbol(
+        text: &str,
+        vendor: Vendor,
+        vocabulary: &Vocabulary,
+        filters: Option<&Filters>,
+    ) -> Self {
+        let text = trimmed(text);
+        let reason = match text.len() {
+            0 => Some(NoIdentifier::Blank),
+            bytes if bytes > ID_VALUE_BYTES_MAX => Some(NoIdentifier::TooLong(bytes)),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            return Self::invalid(reason.to_string());
+        }
+        match vendor.readings(&text, vocabulary) {
+            Ok(readings) => {
+                let lookups = readings.into_iter().filter_map(|one| lookup_of(one, filters));
+                Self { lookups: lookups.collect(), ..Self::unfound() }
+            }
+            Err(unknown) => Self::invalid(unknown.to_string()),
         }
     }
 
@@ -289,6 +306,19 @@ impl<'a> Question<'a> {
         let only_tickers = || self.surest().iter().all(|l| l.id_value.id_type() == IdType::Ticker);
         self.fault.is_some() && only_tickers()
     }
+}
+
+/// The lookup of a reading, narrowed by it; `None` when nothing can pass both its market and the
+/// filters.
+fn lookup_of<'a>(reading: Reading<'a>, filters: Option<&Filters>) -> Option<Lookup<'a>> {
+    let filters = if reading.narrowing == Default::default() {
+        filters.cloned()
+    } else {
+        let mut filters = filters.cloned().unwrap_or_default();
+        filters.known = filters.known.and(&reading.narrowing)?;
+        Some(filters)
+    };
+    Some(Lookup::new(reading.id_value, filters))
 }
 
 /// The ISIN that lookups ask for, if one of them does.

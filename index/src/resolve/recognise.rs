@@ -372,7 +372,7 @@ fn suffix_codes(suffix: &str) -> &'static [&'static str] {
 type Codes = HashMap<&'static str, Vec<&'static str>>;
 
 /// The exchange codes of each suffix, and of each prefix.
-static SUFFIXES: LazyLock<Codes> = LazyLock::new(|| codes(include_str!("suffixes.txt")));
+pub(super) static SUFFIXES: LazyLock<Codes> = LazyLock::new(|| codes(include_str!("suffixes.txt")));
 static PREFIXES: LazyLock<Codes> = LazyLock::new(|| codes(include_str!("prefixes.txt")));
 
 fn codes(table: &'static str) -> Codes {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use figdex_index::{Field, IdType, Status};
+use figdex_index::{Field, IdType, ListField, Status};
 use figdex_io::grouped;
 use parking_lot::Mutex;
 
@@ -13,6 +13,9 @@ use super::columns::{Columns, Reading};
 use super::quoted;
 use super::report::Counts;
 use crate::config::map::{Many, MapFlags};
+
+/// The field with the exchange of a row.
+const EXCH_CODE: ListField = ListField::Row(Field::ExchCode);
 
 /// The most identifiers that steps are tried on.
 const TRIED_MAX: usize = 100;
@@ -190,7 +193,7 @@ fn codes_of<A: Answerer>(answerer: &A, answers: &[Answer<A::Row>]) -> Vec<String
         let mut own = Vec::new();
         for row in &answer.rows {
             let mut code = Vec::new();
-            if answerer.field(row, Field::ExchCode, &mut code) && !own.contains(&code) {
+            if answerer.field(row, EXCH_CODE, &mut code) && !own.contains(&code) {
                 own.push(code);
             }
         }

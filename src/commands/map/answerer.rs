@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use figdex_index::{
-    Basis, Coverage, Date, Field, Figi, IdType, Instrument, Known, PastRow, Property, Resolution,
-    Status, Vocabulary, WasRow,
+    Basis, Coverage, Date, Figi, IdType, Instrument, Known, ListField, PastRow, Property,
+    Resolution, Status, Vendor, Vocabulary, WasRow,
 };
 
 use super::left_out::LeftOut;
@@ -31,6 +31,8 @@ pub(super) enum AskedAs {
     OfColumn(IdType),
     /// As an identifier of this type.
     Given(IdType),
+    /// As a symbol of this vendor.
+    Symbol(Vendor),
 }
 
 /// An index or a server that resolves identifiers.
@@ -73,10 +75,14 @@ pub(super) trait Answerer: Sync {
         Ok(None)
     }
 
-    /// Appends a field of a row, escaped as inside a JSON string. Returns `false` if the row does
-    /// not have the field.
-    fn field(&self, row: &Self::Row, field: Field, out: &mut Vec<u8>) -> bool;
+    /// Appends a field of a row, escaped as inside a JSON string; several identifiers with
+    /// [`SEVERAL`] between them. Returns `false` if the row does not have the field.
+    fn field(&self, row: &Self::Row, field: ListField, out: &mut Vec<u8>) -> bool;
 }
+
+/// Separates several identifiers of a field. It is a control character, which escaped texts do not
+/// have.
+pub(super) const SEVERAL: u8 = 0x1e;
 
 /// The past of one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

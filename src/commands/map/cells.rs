@@ -8,7 +8,7 @@ use crate::wire::cell;
 
 /// Appends a cell, in quotes if needed. With `guards`, a formula gets an apostrophe.
 pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<u8>) {
-    let guard: &[u8] = if guards && is_formula(text) { b"'" } else { b"" };
+    let guard = if guards { cell::guard_of(text) } else { b"" };
     cell::push_cell(text, delimiter, guard, out);
 }
 
@@ -19,7 +19,7 @@ pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) 
         RawCell::Text(text) | RawCell::Number(text) => text,
         RawCell::Absent | RawCell::Nested => b"",
     });
-    if !cells.clone().any(is_formula) {
+    if !cells.clone().any(cell::is_formula) {
         out.extend_from_slice(row.content());
         return;
     }
@@ -29,18 +29,6 @@ pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) 
         }
         push_cell(cell, delimiter, true, out);
     }
-}
-
-/// Whether a spreadsheet would run a cell: it begins with = + - or @, also in full width and after
-/// blanks, or with a tab or a line end.
-pub(super) fn is_formula(text: &[u8]) -> bool {
-    if matches!(text.first(), Some(b'\t' | b'\r' | b'\n')) {
-        return true;
-    }
-    let text = text.trim_ascii_start();
-    let wide = ["＝", "＋", "－", "＠"];
-    matches!(text.first(), Some(b'=' | b'+' | b'-' | b'@'))
-        || wide.iter().any(|sign| text.starts_with(sign.as_bytes()))
 }
 
 /// Appends a text as a JSON string.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use anyhow::{bail, ensure};
-use figdex_index::{Column, IdType, Property, Recognised};
+use figdex_index::{Column, IdType, Property, Recognised, Vendor};
 use figdex_ingest::table::{Batch, Container, RawCell};
 
 use crate::config::as_of::AsOf;
@@ -26,6 +26,8 @@ pub(super) enum Reading {
     OfColumn(IdType),
     /// As identifiers of this type.
     Given(IdType),
+    /// As symbols of this vendor.
+    Symbol(Vendor),
     /// As identifiers of the type in another column.
     TypeIn(usize),
 }
@@ -153,6 +155,7 @@ impl Columns {
         let is_ticker = |identifier: &Identifier| {
             let reading = identifier.reading;
             [Reading::OfColumn(IdType::Ticker), Reading::Given(IdType::Ticker)].contains(&reading)
+                || matches!(reading, Reading::Symbol(_))
         };
         self.are_delimited && (self.names.len() > 1 || !self.identifiers.iter().any(is_ticker))
     }
@@ -281,6 +284,7 @@ impl Columns {
         self.identifiers.push(Identifier { column, reading });
         let id_type = match reading {
             Reading::OfColumn(id_type) | Reading::Given(id_type) => Some(id_type),
+            Reading::Symbol(_) => Some(IdType::Ticker),
             Reading::Each | Reading::TypeIn(_) => None,
         };
         let name = self.name(column);
@@ -300,6 +304,7 @@ impl Columns {
         let column = self.place("--id", &id.column)?;
         let (reading, share) = match &id.id_type {
             TypeOf::Given(id_type) => (Reading::Given(*id_type), None),
+            TypeOf::Symbol(vendor) => (Reading::Symbol(*vendor), None),
             TypeOf::Column(name) => (Reading::TypeIn(self.place("--id", name)?), None),
             TypeOf::Recognised => match self.recognised(head, column) {
                 Some(found) => (Reading::OfColumn(found.id_type), Some(found.share)),

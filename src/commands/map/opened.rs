@@ -3,17 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use figdex_index::{
-    Catalogue, Coverage, Fetched, Field, Hit, Meter, Resolution, RowSource as _, Status,
-    Vocabulary, WasRow,
+    Catalogue, Coverage, Crosswalk, Fetched, Field, FieldValue, Hit, ListColumns, ListField, Meter,
+    Resolution, RowSource as _, Status, Visible, Vocabulary, WasRow,
 };
 use figdex_io::ClusterAddress;
 use figdex_opensearch::Generation;
 use figdex_opensearch::client::Client;
 use tokio::runtime::Runtime;
 
-use super::answerer::{Answer, Answerer, Asked, RowPast};
+use super::answerer::{Answer, Answerer, Asked, RowPast, SEVERAL};
 use super::wanted::Wanted;
 use crate::commands::open_folder;
 use crate::config::map::MapFlags;
@@ -25,6 +25,8 @@ const CALLS_MAX: usize = 16;
 pub(super) struct OpenedIndex {
     place: IndexPlace,
     wanted: Wanted,
+    /// The added fields.
+    fields: Vec<ListField>,
 }
 
 /// The place of an opened index.
@@ -35,11 +37,33 @@ enum IndexPlace {
 }
 
 /// A row of the index, or of its past.
-pub(super) enum OpenedRow {
+pub(super) struct OpenedRow {
+    found: FoundRow,
+    /// The identifiers and symbols of the rows that were found together, if they were asked for.
+    crosswalk: Option<Arc<Crosswalk>>,
+}
+
+enum FoundRow {
     /// A row of the index. For a cluster, all rows that one call fetched come with it.
     Now(Hit, Option<Arc<Fetched>>),
     /// A row as it was.
     Past(WasRow),
+}
+
+impl From<FoundRow> for OpenedRow {
+    fn from(found: FoundRow) -> Self {
+        Self { found, crosswalk: None }
+    }
+}
+
+impl FoundRow {
+    /// The row of today, if its values are those.
+    fn hit(&self) -> Option<Hit> {
+        match self {
+            Self::Now(hit, _) | Self::Past(WasRow::AsToday(hit)) => Some(*hit),
+            Self::Past(WasRow::Then(_)) => None,
+        }
+    }
 }
 
 impl OpenedIndex {
@@ -59,7 +83,8 @@ impl OpenedIndex {
             None => catalogue.vocabulary(),
         };
         let wanted = Wanted::of(flags, vocabulary)?;
-        Ok(Self { place: IndexPlace::Folder(Box::new(catalogue)), wanted })
+        let (place, fields) = (IndexPlace::Folder(Box::new(catalogue)), flags.fields.clone());
+        Ok(Self { place, wanted, fields })
     }
 
     /// Opens the generation that is published at an address.
@@ -72,12 +97,22 @@ impl OpenedIndex {
             "{address}: an index in a cluster has no past, which --as-of asks for; name the folder \
              from which it was published"
         );
+        let is_symbol = |field: &&ListField| matches!(field, ListField::Symbol(_));
+        if let Some(symbol) = flags.fields.iter().find(is_symbol) {
+            bail!(
+                "--fields {}: an index in a cluster does not answer it; ask for ticker and exchCode, or \
+                 name the folder from which {address} was published",
+                symbol.name()
+            );
+        }
         let client = Arc::new(Client::new(address, &flags.cluster.client(CALLS_MAX))?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let opened = runtime.block_on(Generation::open(client, &address.name));
         let generation = opened.with_context(|| format!("opening {address}"))?;
         let wanted = Wanted::of(flags, generation.vocabulary())?;
-        Ok(Self { place: IndexPlace::Cluster(Box::new(generation), runtime), wanted })
+        let (place, fields) =
+            (IndexPlace::Cluster(Box::new(generation), runtime), flags.fields.clone());
+        Ok(Self { place, wanted, fields })
     }
 
     fn ask(
@@ -135,7 +170,8 @@ impl OpenedIndex {
             if is_accepted {
                 hits.extend(resolution.past.iter().filter_map(|row| row.today));
             }
-            let rows = hits.into_iter().map(|hit| OpenedRow::Now(hit, fetched.clone())).collect();
+            let rows =
+                hits.into_iter().map(|hit| FoundRow::Now(hit, fetched.clone()).into()).collect();
             let candidates = std::mem::take(&mut resolution.candidates).into_iter();
             let figi = |hit| match (&self.place, &fetched) {
                 (_, Some(rows)) => rows.row(hit).figi(),
@@ -148,6 +184,48 @@ impl OpenedIndex {
             Answer { past, is_former, is_accepted, candidates, ..Answer::new(resolution, rows) }
         });
         Ok(answers.collect())
+    }
+
+    /// Reads the identifiers and symbols of the rows of answers, if the fields ask for some.
+    fn add_crosswalk(&self, answers: &mut [Answer<OpenedRow>]) -> anyhow::Result<()> {
+        if self.fields.iter().all(|field| field.row_field().is_some()) {
+            return Ok(());
+        }
+        let rows = || answers.iter().flat_map(|answer| &answer.rows);
+        let hits: Vec<Hit> = rows().filter_map(|row| row.found.hit()).collect();
+        let fetched = rows().find_map(|row| match &row.found {
+            FoundRow::Now(_, fetched) => fetched.clone(),
+            FoundRow::Past(_) => None,
+        });
+        let crosswalk = match (&self.place, fetched) {
+            (IndexPlace::Folder(catalogue), _) => {
+                catalogue.crosswalk(&hits, self.columns(), &Meter::unlimited())?
+            }
+            (IndexPlace::Cluster(..), Some(fetched)) => fetched.crosswalk(&hits, self.columns()),
+            (IndexPlace::Cluster(..), None) => Crosswalk::default(),
+        };
+        let crosswalk = Arc::new(crosswalk);
+        for row in answers.iter_mut().flat_map(|answer| &mut answer.rows) {
+            row.crosswalk = Some(crosswalk.clone());
+        }
+        Ok(())
+    }
+
+    /// The columns of the fields. A person who can read the index sees all identifiers.
+    fn columns(&self) -> ListColumns<'_> {
+        ListColumns { fields: &self.fields, visible: Visible::ALL }
+    }
+
+    /// The value of a field of the row itself.
+    fn row_field<'a>(&'a self, row: &'a FoundRow, field: Field) -> Option<FieldValue<'a>> {
+        match (&self.place, row) {
+            (IndexPlace::Folder(catalogue), FoundRow::Past(was)) => was.value(&**catalogue, field),
+            (_, FoundRow::Now(hit, Some(rows))) => rows.row(*hit).value(field),
+            (IndexPlace::Folder(catalogue), FoundRow::Now(hit, _)) => {
+                catalogue.row(*hit).value(field)
+            }
+            (IndexPlace::Cluster(..), FoundRow::Now(_, None) | FoundRow::Past(_)) => None,
+        }
     }
 }
 
@@ -178,7 +256,9 @@ impl Answerer for OpenedIndex {
     }
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<OpenedRow>>> {
-        self.ask(asked, &self.wanted, false)
+        let mut answers = self.ask(asked, &self.wanted, false)?;
+        self.add_crosswalk(&mut answers)?;
+        Ok(answers)
     }
 
     fn candidates(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<OpenedRow>>> {
@@ -194,19 +274,28 @@ impl Answerer for OpenedIndex {
         self.ask(asked, &wanted, false).map(Some)
     }
 
-    fn field(&self, row: &OpenedRow, field: Field, out: &mut Vec<u8>) -> bool {
-        let value = match (&self.place, row) {
-            (IndexPlace::Folder(catalogue), OpenedRow::Past(was)) => was.value(&**catalogue, field),
-            (_, OpenedRow::Now(hit, Some(rows))) => rows.row(*hit).value(field),
-            (IndexPlace::Folder(catalogue), OpenedRow::Now(hit, _)) => {
-                catalogue.row(*hit).value(field)
+    fn field(&self, row: &OpenedRow, field: ListField, out: &mut Vec<u8>) -> bool {
+        let OpenedRow { found, crosswalk } = row;
+        if let Some(field) = field.row_field() {
+            let value = self.row_field(found, field);
+            if let Some(value) = value {
+                value.write_json(out);
             }
-            (IndexPlace::Cluster(..), OpenedRow::Now(_, None) | OpenedRow::Past(_)) => None,
-        };
-        if let Some(value) = value {
-            value.write_json(out);
+            return value.is_some();
         }
-        value.is_some()
+        let place = self.fields.iter().position(|asked| *asked == field);
+        let (Some(crosswalk), Some(place)) = (crosswalk, place) else { return false };
+        let texts = match found {
+            FoundRow::Now(hit, _) => crosswalk.texts(*hit, place).to_vec(),
+            FoundRow::Past(was) => crosswalk.texts_of_past(was, self.columns(), place),
+        };
+        for (number, text) in texts.iter().enumerate() {
+            if number > 0 {
+                out.push(SEVERAL);
+            }
+            FieldValue::Plain(text).write_json(out);
+        }
+        !texts.is_empty()
     }
 }
 
@@ -215,6 +304,6 @@ fn as_of(mut resolution: Resolution) -> Answer<OpenedRow> {
     let were = std::mem::take(&mut resolution.past);
     resolution.hits.clear();
     let past = were.iter().map(RowPast::from).collect();
-    let rows = were.into_iter().map(|row| OpenedRow::Past(row.row)).collect();
+    let rows = were.into_iter().map(|row| FoundRow::Past(row.row).into()).collect();
     Answer { past, ..Answer::new(resolution, rows) }
 }

@@ -167,6 +167,7 @@ impl Questions {
             Reading::Each => AskedAs::Text,
             Reading::OfColumn(id_type) => AskedAs::OfColumn(id_type),
             Reading::Given(id_type) => AskedAs::Given(id_type),
+            Reading::Symbol(vendor) => AskedAs::Symbol(vendor),
             Reading::TypeIn(column) => AskedAs::Given(id_type(row.cell(column))?),
         };
         let day = self.day_of(row)?;
@@ -193,7 +194,7 @@ impl Questions {
             // (contract 17.2).
             None => match reading {
                 AskedAs::Given(id_type) => joined(text, id_type).map_or(trimmed(text), Cow::Owned),
-                AskedAs::Text | AskedAs::OfColumn(_) => trimmed(text),
+                AskedAs::Text | AskedAs::OfColumn(_) | AskedAs::Symbol(_) => trimmed(text),
             },
         };
         Ok(Asked { text, reading, narrowing, day })
@@ -224,7 +225,7 @@ impl Questions {
 /// (contract 5.3).
 fn padded(decimal: Cow<'_, str>, reading: AskedAs) -> Cow<'_, str> {
     match reading {
-        AskedAs::Text => decimal,
+        AskedAs::Text | AskedAs::Symbol(_) => decimal,
         AskedAs::OfColumn(id_type) | AskedAs::Given(id_type) => id_type.padded(decimal),
     }
 }

@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{By, Field, Policy, Status};
+use figdex_index::{By, ListField, Policy, Status};
 use figdex_ingest::table::{Container, RawCell, RowBytes, Table};
 use figdex_io::escaped;
 
-use super::answerer::{Answer, Answerer};
+use super::answerer::{Answer, Answerer, SEVERAL};
 use super::cells::{push_cell, push_guarded, push_json, unescaped};
 use super::columns::Columns;
 use super::names::Names;
@@ -39,7 +39,7 @@ pub(super) struct RowWriter {
     pub(super) layout: Layout,
     pub(super) columns: Columns,
     pub(super) names: Names,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<ListField>,
     pub(super) many: Many,
     pub(super) guards_formulas: bool,
     /// The columns of the past.
@@ -295,7 +295,8 @@ impl RowWriter {
         }
     }
 
-    /// Writes a field whose text is escaped as inside a JSON string.
+    /// Writes a field whose text is escaped as inside a JSON string. Several identifiers are a list,
+    /// or are joined in a cell.
     fn field(&self, name: usize, json: Option<&Vec<u8>>, out: &mut Vec<u8>) {
         match (self.layout, json) {
             (Layout::Objects | Layout::Members, None) => {
@@ -303,19 +304,24 @@ impl RowWriter {
                 out.extend_from_slice(b"null");
             }
             (Layout::Objects | Layout::Members, Some(json)) => {
+                let is_list = json.contains(&SEVERAL);
                 self.member(name, out);
-                out.push(b'"');
-                out.extend_from_slice(json);
-                out.push(b'"');
+                out.extend_from_slice(if is_list { b"[\"" } else { b"\"" });
+                for (place, text) in json.split(|byte| *byte == SEVERAL).enumerate() {
+                    out.extend_from_slice(if place > 0 { b"\",\"" } else { b"" });
+                    out.extend_from_slice(text);
+                }
+                out.extend_from_slice(if is_list { b"\"]" } else { b"\"" });
             }
             (Layout::Screen, json) => {
-                let text = json.map(|json| unescaped(json)).unwrap_or_default();
+                let json = json.map(|json| joined(json));
+                let text = json.as_deref().map(unescaped).unwrap_or_default();
                 self.screen_cell(&String::from_utf8_lossy(&text), out);
             }
             (Layout::Copied { delimiter } | Layout::Cells { delimiter }, json) => {
                 self.separate(name, delimiter, out);
                 if let Some(json) = json {
-                    self.cell(&unescaped(json), delimiter, out);
+                    self.cell(&unescaped(&joined(json)), delimiter, out);
                 }
             }
         }
@@ -380,4 +386,12 @@ pub(super) fn layout_of(
             Layout::Cells { delimiter: cell_delimiter }
         }
     }
+}
+
+/// Several identifiers in one cell.
+fn joined(json: &[u8]) -> Cow<'_, [u8]> {
+    if !json.contains(&SEVERAL) {
+        return Cow::Borrowed(json);
+    }
+    json.iter().map(|byte| if *byte == SEVERAL { b'|' } else { *byte }).collect()
 }

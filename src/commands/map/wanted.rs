@@ -61,6 +61,7 @@ impl Wanted {
                     Question::of_column(text, *id_type, vocabulary, filters)
                 }
                 AskedAs::Given(id_type) => Question::given(*id_type, text, filters),
+                AskedAs::Symbol(vendor) => Question::symbol(text, *vendor, vocabulary, filters),
             });
         }
         questions

@@ -3,8 +3,8 @@
 use figdex_index::{Attribute, IdType, Property, Sort, export_columns};
 
 use super::{
-    LIST_HEADERS, TOKEN, content, counted, header, json_response, number, parameter, refusal,
-    refused, unversioned,
+    LIST_HEADERS, NOT_SHOWN, TOKEN, content, counted, header, json_response, number, parameter,
+    refusal, refused, unversioned,
 };
 use crate::callers::error::ApiError;
 use crate::config::Settings;
@@ -12,11 +12,6 @@ use crate::openapi::notation::{Fragment, flag, list, named, object, of, one_of, 
 
 const CURSOR: (&str, &str) =
     ("figdex-cursor", "The cursor of the next page. Not on the last page.");
-
-const NOT_SHOWN: (&str, &str) = (
-    "figdex-not-shown",
-    "The idTypes whose columns are left out. Absent when the caller sees all.",
-);
 
 pub(super) fn operation(settings: &Settings) -> Fragment {
     let since = "The token of the data that the caller has. A page with a cursor needs none.";

@@ -4,15 +4,17 @@ use std::io::Write as _;
 use std::slice;
 
 use figdex_index::{
-    By, Coverage, Date, Field, Hit, NAME_LIKE, PastRow, Recognised, Resolution, RowSource, Status,
+    By, Coverage, Crosswalk, Date, Hit, NAME_LIKE, PastRow, Recognised, Resolution, RowSource,
+    Status, Visible, WasRow,
 };
 
+use super::fields::{ShownRows, Texts};
 use super::options::Options;
 use super::past::joined;
-use super::{Form, fields, past};
+use super::{Form, past};
 use crate::http::pieces::Pieces;
 use crate::wire;
-use crate::wire::cell::push_cell;
+use crate::wire::cell::{guard_of, push_cell};
 use crate::wire::json::{array, string};
 
 /// Writes the results of a list.
@@ -22,6 +24,12 @@ pub(crate) struct Writer<'a, R> {
     /// Whether the index has a past, for which CSV has further columns (contract 20.4).
     pub(crate) has_past: bool,
     pub(crate) rows: &'a R,
+    /// The identifiers and symbols of the rows of the results that are written.
+    pub(crate) crosswalk: Crosswalk,
+    /// The identifiers that the caller may see.
+    pub(crate) visible: Visible,
+    /// Whether an apostrophe is put before the formulas in CSV.
+    pub(crate) guards_formulas: bool,
 }
 
 /// A job of which the result is written.
@@ -54,7 +62,7 @@ impl<R: RowSource> Writer<'_, R> {
             Form::Ndjson => {}
             Form::Csv => {
                 out.extend_from_slice(CSV_COLUMNS.as_bytes());
-                for field in &self.options.fields {
+                for field in self.options.fields.all() {
                     out.push(b',');
                     out.extend_from_slice(field.name().as_bytes());
                 }
@@ -150,24 +158,19 @@ impl<R: RowSource> Writer<'_, R> {
         }
         if !resolution.past.is_empty() {
             let has_day = asked.day.is_some();
-            past::write(out.last(), &self.options.fields, self.rows, resolution, has_day);
+            past::write(out.last(), &self.shown(), resolution, has_day);
         } else if !resolution.hits.is_empty() {
             buffer.extend_from_slice(b",\"data\":");
-            wire::array_in_pieces(out, &resolution.hits, |out, hit| {
-                fields::write_row(&self.options.fields, out.last(), self.rows.row(*hit));
-            });
+            let shown = self.shown();
+            wire::array_in_pieces(out, &resolution.hits, |out, hit| shown.now(out.last(), *hit));
         }
         if !resolution.formerly.is_empty() {
             past::write_formerly(out.last(), self.rows, &resolution.formerly);
         }
         if !resolution.candidates.is_empty() {
             out.last().extend_from_slice(b",\"candidates\":");
-            let has_figi = self.options.fields.contains(&Field::Figi);
-            let figi = (!has_figi).then_some(Field::Figi);
-            let fields: Vec<Field> = figi.into_iter().chain(self.options.fields.clone()).collect();
-            array(out.last(), &resolution.candidates, |out, hit| {
-                fields::write_row(&fields, out, self.rows.row(*hit));
-            });
+            let shown = self.shown();
+            array(out.last(), &resolution.candidates, |out, hit| shown.with_figi(out, *hit));
         }
         out.last().push(b'}');
     }
@@ -189,18 +192,15 @@ impl<R: RowSource> Writer<'_, R> {
         };
         let shown = if is_shown { &shown[..] } else { &[] };
         for shown in shown.iter().map(Some).chain(shown.is_empty().then_some(None)) {
-            let buffer = out.last();
-            for (place, text) in head.iter().enumerate() {
-                cell(buffer, place, text);
-            }
-            for field in &self.options.fields {
-                let text = match shown {
-                    None => None,
-                    Some(CsvRow::Now(hit)) => self.rows.row(*hit).value(*field),
-                    Some(CsvRow::Was(was)) => was.row.value(self.rows, *field),
-                };
-                let text = text.map(|text| text.to_string()).unwrap_or_default();
-                cell(buffer, head.len(), &text);
+            let (buffer, guards_formulas) = (out.last(), self.guards_formulas);
+            let mut cells = CellWriter { out: buffer, is_first: true, guards_formulas };
+            head.iter().for_each(|text| cells.push(text));
+            let of = shown.map(|shown| match shown {
+                CsvRow::Now(hit) => Texts::Now(*hit),
+                CsvRow::Was(was) => Texts::Was(&was.row),
+            });
+            for place in 0..self.options.fields.all().len() {
+                cells.push(&self.shown().cell(place, of));
             }
             if self.has_past {
                 let rows = match shown {
@@ -209,20 +209,45 @@ impl<R: RowSource> Writer<'_, R> {
                     None => &resolution.past[..],
                 };
                 for text in past::cells(rows) {
-                    cell(buffer, head.len(), &text);
+                    cells.push(&text);
                 }
             }
             if self.options.has_formerly {
                 let figis = resolution.formerly.iter().map(|row| row.figi);
-                cell(buffer, head.len(), &joined(figis));
+                cells.push(&joined(figis));
             }
             if self.options.has_candidates {
                 let figis = resolution.candidates.iter().map(|hit| self.rows.row(*hit).figi());
-                cell(buffer, head.len(), &joined(figis));
+                cells.push(&joined(figis));
             }
-            buffer.push(b'\n');
+            cells.out.push(b'\n');
             out.begin_if_full();
         }
+    }
+
+    fn shown(&self) -> ShownRows<'_, R> {
+        let Self { options, rows, crosswalk, visible, .. } = self;
+        ShownRows { fields: &options.fields, rows: *rows, crosswalk, visible: *visible }
+    }
+
+    /// The rows of a result whose identifiers and symbols the answer shows.
+    pub(crate) fn crosswalked<'r>(
+        &self,
+        resolution: &'r Resolution,
+    ) -> impl Iterator<Item = Hit> + 'r {
+        let is_csv = self.form == Form::Csv;
+        let is_shown =
+            !is_csv || self.options.is_many || matches!(resolution.status, Status::Resolved(_));
+        let past = resolution.past.iter().flat_map(|was| {
+            let now = match was.row {
+                WasRow::AsToday(hit) => Some(hit),
+                WasRow::Then(_) => None,
+            };
+            [now, was.today]
+        });
+        let rows = resolution.hits.iter().copied().chain(past.flatten());
+        let candidates = resolution.candidates.iter().copied();
+        rows.filter(move |_| is_shown).chain(candidates.filter(move |_| !is_csv))
     }
 
     fn by(&self, by: By) -> &str {
@@ -244,9 +269,19 @@ enum CsvRow<'a> {
 /// The delimiter of an answer in CSV.
 const DELIMITER: u8 = b',';
 
-fn cell(out: &mut Vec<u8>, place: usize, text: &str) {
-    if place > 0 {
-        out.push(DELIMITER);
+/// The writer of the cells of one row.
+struct CellWriter<'o> {
+    out: &'o mut Vec<u8>,
+    is_first: bool,
+    guards_formulas: bool,
+}
+
+impl CellWriter<'_> {
+    fn push(&mut self, text: &str) {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.push(DELIMITER);
+        }
+        let guard = if self.guards_formulas { guard_of(text.as_bytes()) } else { b"" };
+        push_cell(text.as_bytes(), DELIMITER, guard, self.out);
     }
-    push_cell(text.as_bytes(), DELIMITER, b"", out);
 }

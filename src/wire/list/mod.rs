@@ -9,6 +9,7 @@
 //! | `fields` | the members of a row that are asked for |
 //! | `answer` | the answer in each form |
 //! | `past` | rows of the past in an answer |
+//! | `url` | a list in the query of a URL |
 
 mod answer;
 mod as_of;
@@ -17,6 +18,7 @@ mod fields;
 mod options;
 mod past;
 mod table;
+mod url;
 
 use std::borrow::Cow;
 
@@ -27,6 +29,7 @@ use figdex_index::{
 
 pub(crate) use self::answer::{ListedJob, Writer};
 pub(crate) use self::options::{Options, unknown_values};
+pub(crate) use self::url::{UrlList, form_of_url};
 use super::Fault;
 use super::job::Job;
 use crate::callers::limits::units_of_body;

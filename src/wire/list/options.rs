@@ -1,15 +1,18 @@
 //! The options of a list: parameters of the URL, or members of a JSON body (contract 17.5).
 
-use figdex_index::{Date, Field, Filters, Policy, Property, STEPS_MAX, Vocabularies, Vocabulary};
+use figdex_index::{
+    Date, Filters, LIST_FIELDS_MAX, Policy, Property, STEPS_MAX, Vocabularies, Vocabulary,
+};
 
-use super::{ListError, as_of, fields};
+use super::fields::ListFields;
+use super::{ListError, as_of};
 use crate::wire::Fault;
 use crate::wire::json::{Raw, elements, text};
 
 /// The options of a list.
 pub(crate) struct Options {
     pub(crate) policy: Policy,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: ListFields,
     /// Whether the answer has all rows of an ambiguous identifier.
     pub(crate) is_many: bool,
     /// Whether names that are not resolved have candidates (contract 17.15).
@@ -33,7 +36,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
-            fields: Field::of_every_row().to_vec(),
+            fields: ListFields::default(),
             is_many: false,
             has_candidates: false,
             as_of: None,
@@ -68,7 +71,7 @@ impl Options {
                 "prefer" => steps.push(value.into_owned()),
                 "fields" => {
                     options.give("fields")?;
-                    options.fields = fields::parse(value.split(','))?;
+                    options.fields = ListFields::parse(value.split(','))?;
                 }
                 "many" => {
                     options.give("many")?;
@@ -117,11 +120,10 @@ impl Options {
             }
             "fields" => {
                 self.give("fields")?;
-                let fields_max = Field::ALL.len();
-                let names = texts(raw, fields_max).ok_or_else(|| {
-                    format!("fields must be an array of at most {fields_max} texts.")
+                let names = texts(raw, LIST_FIELDS_MAX).ok_or_else(|| {
+                    format!("fields must be an array of at most {LIST_FIELDS_MAX} texts.")
                 })?;
-                self.fields = fields::parse(names.iter().map(String::as_str))?;
+                self.fields = ListFields::parse(names.iter().map(String::as_str))?;
             }
             "many" => {
                 self.give("many")?;

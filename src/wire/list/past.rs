@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Field, Figi, PastRow, Resolution, RowSource, Status, WasRow};
+use figdex_index::{Field, Figi, PastRow, Resolution, RowSource, Status};
 
-use super::fields;
+use super::fields::ShownRows;
 use crate::wire::json::array;
 use crate::wire::past::days;
 use crate::wire::row;
@@ -13,8 +13,7 @@ use crate::wire::row;
 /// meant, or that was, has its days in members of the result; each of several rows has its own.
 pub(super) fn write(
     out: &mut Vec<u8>,
-    fields: &[Field],
-    rows: &impl RowSource,
+    shown: &ShownRows<'_, impl RowSource>,
     resolution: &Resolution,
     has_day: bool,
 ) {
@@ -24,16 +23,16 @@ pub(super) fn write(
     match (&resolution.status, &resolution.past[..]) {
         (Status::Resolved(_), [row, ..]) => {
             out.push(b'[');
-            was(out, fields, rows, &row.row, |_| {});
+            shown.was(out, &row.row, |_| {});
             out.push(b']');
-            standing(out, fields, rows, row);
+            standing(out, shown, row);
         }
         (Status::Historical | Status::Gone, [row, ..]) => {
-            was(out, fields, rows, &row.row, |_| {});
-            standing(out, fields, rows, row);
+            shown.was(out, &row.row, |_| {});
+            standing(out, shown, row);
         }
         (_, several) => array(out, several, |out, row| {
-            was(out, fields, rows, &row.row, |out| standing(out, fields, rows, row));
+            shown.was(out, &row.row, |out| standing(out, shown, row));
         }),
     }
 }
@@ -43,35 +42,16 @@ pub(super) fn write_formerly(out: &mut Vec<u8>, rows: &impl RowSource, formerly:
     const FIELDS: [Field; 4] = [Field::Figi, Field::Name, Field::Ticker, Field::ExchCode];
     out.extend_from_slice(b",\"formerly\":");
     array(out, formerly, |out, row| {
-        was(out, &FIELDS, rows, &row.row, |out| days(out, row.valid_from, row.valid_to));
+        let value = |field| row.row.value(rows, field);
+        row::object(out, &FIELDS, value, |out| days(out, row.valid_from, row.valid_to));
     });
 }
 
-/// Writes a row as it was, and `more` as further members.
-fn was(
-    out: &mut Vec<u8>,
-    fields: &[Field],
-    rows: &impl RowSource,
-    was: &WasRow,
-    more: impl Fn(&mut Vec<u8>),
-) {
-    match was {
-        // Most rows are as today, and the usual fields of those are written faster.
-        WasRow::AsToday(hit) if fields == Field::of_every_row() => {
-            fields::write_row(fields, out, rows.row(*hit));
-            out.pop();
-            more(out);
-            out.push(b'}');
-        }
-        was => row::object(out, fields, |field| was.value(rows, field), more),
-    }
-}
-
 /// Writes the row of today, the days of a row as it was, and what the answer rests on.
-fn standing(out: &mut Vec<u8>, fields: &[Field], rows: &impl RowSource, row: &PastRow) {
+fn standing(out: &mut Vec<u8>, shown: &ShownRows<'_, impl RowSource>, row: &PastRow) {
     out.extend_from_slice(b",\"today\":");
     match row.today {
-        Some(hit) => fields::write_row(fields, out, rows.row(hit)),
+        Some(hit) => shown.now(out, hit),
         None => out.extend_from_slice(b"null"),
     }
     days(out, row.valid_from, row.valid_to);

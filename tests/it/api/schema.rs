@@ -148,12 +148,15 @@ fn the_paths_are_the_routes() {
         let document = document(&server, &format!("/{version}/schema"));
         assert_eq!(document.0["servers"], json!([{"url": format!("/{version}")}]));
         let operations = document.operations();
-        for (path, method, _) in newest.operations() {
+        let all = newest.operations();
+        for (path, ..) in &all {
             let documented =
-                UNVERSIONED.contains(&path) || operations.iter().any(|(own, ..)| *own == path);
+                UNVERSIONED.contains(path) || operations.iter().any(|(own, ..)| own == path);
+            let is_method =
+                |method: &str| all.iter().any(|(own, known, _)| own == path && known == method);
             for other in METHODS {
                 let answer = request(&server, version, other, path, "null");
-                match (documented, other == method) {
+                match (documented, is_method(other)) {
                     (true, true) => assert!(!matches!(answer.status, 404 | 405), "{other} {path}"),
                     (true, false) => assert_eq!(answer.status, 405, "{other} {path}"),
                     (false, _) => assert_eq!(answer.status, 404, "{other} /{version}{path}"),
@@ -162,7 +165,7 @@ fn the_paths_are_the_routes() {
         }
     }
     let paths = |version: &str| document(&server, &format!("/{version}/schema")).operations().len();
-    assert_eq!(VERSIONS.map(paths), [2, 3, 8], "the others are in the document of v3");
+    assert_eq!(VERSIONS.map(paths), [2, 3, 9], "the others are in the document of v3");
     for (path, method) in UNVERSIONED.into_iter().zip(["post", "get", "get", "get"]) {
         assert_eq!(newest.0["paths"][path][method]["servers"], json!([{"url": "/"}]));
     }
@@ -256,6 +259,10 @@ fn the_answers_are_as_documented() {
     for version in VERSIONS {
         let document = document(&server, &format!("/{version}/schema"));
         for (path, method, operation) in document.operations() {
+            if (path, &*method) == (LISTS, "GET") {
+                list_in_a_url(&server, &document, operation);
+                continue;
+            }
             let bodies = match path {
                 "/mapping" => std::slice::from_ref(&jobs),
                 LISTS => &lists,
@@ -276,6 +283,31 @@ fn the_answers_are_as_documented() {
     }
 }
 
+/// contract 21.10: the answers to a list in a URL.
+fn list_in_a_url(server: &Server, document: &Document, operation: &Value) {
+    let content = &document.response(operation, 200)["content"];
+    for query in ["text=IBM&text=NONE", "text=IBM&fields=figi,ID_ISIN,symbol:yahoo", "text="] {
+        let answer = server.request("GET", &format!("{LISTS}?{query}&format=json"), &[], "");
+        assert_eq!(answer.status, 200, "{query} {}", answer.body);
+        let schema = &content["application/json"]["schema"];
+        document.assert_valid(schema, &serde_json::from_str(&answer.body).unwrap());
+        let answer = server.request("GET", &format!("{LISTS}?{query}"), &[], "");
+        assert_eq!((answer.status, &*answer.content_type), (200, "text/csv; charset=utf-8"));
+        document.assert_valid(&content["text/csv"]["schema"], &json!(answer.body));
+    }
+}
+
+/// contract 1.9, 21.13: the faults of a list in a URL, which are JSON.
+fn faults_of_a_url(server: &Server, document: &Document, operation: &Value) {
+    let long = format!("{LISTS}?text={}", "A".repeat(9_000));
+    for (status, url) in [(400, LISTS), (414, &long)] {
+        let answer = server.request("GET", url, &[], "");
+        assert_eq!(answer.status, status, "{}", answer.body);
+        let schema = &document.response(operation, status)["content"]["application/json"]["schema"];
+        document.assert_valid(schema, &serde_json::from_str(&answer.body).unwrap());
+    }
+}
+
 /// contract 1.9: every refusal is documented, with its text.
 #[test]
 fn the_refusals_are_as_documented() {
@@ -290,7 +322,12 @@ fn the_refusals_are_as_documented() {
     for version in VERSIONS {
         let document = document(&server, &format!("/{version}/schema"));
         for (path, method, operation) in document.operations() {
+            let is_in_url = (path, &*method) == (LISTS, "GET");
+            if is_in_url {
+                faults_of_a_url(&server, &document, operation);
+            }
             let url = url(version, &path.replace("{key}", "nonsense"));
+            let url = if is_in_url { format!("{url}?text=IBM") } else { url };
             let limited_by = |path: &str, body: &str| {
                 let ask = || limited.request(&method, path, &[JSON], body);
                 let used_up = (0..30).map(|_| ask()).find(|answer| answer.status == 429);
@@ -316,6 +353,9 @@ fn the_refusals_are_as_documented() {
                 (401, server.request(&method, &url, &[("x-service-apikey", "none")], "")),
                 (406, server.request(&method, &url, &[("accept", "text/html")], "")),
             ];
+            if is_in_url {
+                refused.remove(0);
+            }
             if method == "POST" {
                 let body = if path == "/mapping" {
                     json!([outside]).to_string()
@@ -339,7 +379,7 @@ fn the_refusals_are_as_documented() {
                 } else {
                     refused.push((415, undeclared));
                 }
-            } else {
+            } else if !is_in_url {
                 refused.push((404, server.request(&method, &format!("{url}/x"), &[], "")));
             }
             let body = if path == LISTS { r#"{"jobs":[]}"# } else { "[]" };

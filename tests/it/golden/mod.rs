@@ -5,6 +5,7 @@ mod lists;
 mod plans;
 mod recorded;
 mod relevance;
+mod symbols;
 mod unmoved;
 
 use std::fs;

@@ -22,7 +22,7 @@ const SECRET: &str = "SECRET4711";
 /// The name of a key, with signs that JSON escapes.
 const KEY_NAME: &str = r#"desk "one" \"#;
 
-/// contract 2.14: with `--log-format json` each line is JSON with the id of its request, and holds
+/// contract 2.14, 21.14: with `--log-format json` each line is JSON with the id of its request, and holds
 /// no key, body, query text or path.
 #[test]
 fn a_line_for_each_request() {
@@ -58,6 +58,8 @@ fn a_line_for_each_request() {
         ("POST", "/v3/mapping", wrong_key, body, ("POST", "/v3/mapping", 401, 0)),
         ("POST", "/v3/search", no_id, query, ("POST", "/v3/search", 200, 0)),
         ("GET", "/suggest?query=SECRET4711", "", "", ("GET", "/suggest", 200, 0)),
+        ("GET", "/resolve?text=SECRET4711", "", "", ("GET", "/resolve", 200, 0)),
+        ("GET", "/resolve?text=x&key=SECRET4711", "", "", ("GET", "/resolve", 400, 0)),
         ("GET", "/instruments/SECRET4711", "", "", ("GET", "/instruments/{figi}", 400, 0)),
         (
             "GET",

@@ -94,6 +94,7 @@ CHECKS = [
     files.phone,
     files.warned,
     holdings.typed_columns,
+    holdings.further_columns,
     holdings.home_first,
     holdings.wide_facets,
     holdings.own_names,

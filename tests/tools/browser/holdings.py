@@ -52,6 +52,24 @@ def typed_columns(browser, options):
     page.close()
 
 
+def further_columns(browser, options):
+    """A download has identifiers and a vendor's symbols when they are chosen (contract 21.1)."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    fill(tab, ISIN)
+    run(tab, 1)
+    plain = table_of(download(tab))[0]
+    assert "ID_CUSIP" not in plain and "symbol:yahoo" not in plain, plain
+    tab.get_by_text("Further columns of the download").click()
+    for name in ("ID_CUSIP", "OCC_SYMBOL", "symbol:yahoo"):
+        tab.locator(f"[data-also='{name}']").check()
+    run(tab, 1)
+    row = table_of(download(tab))[0]
+    assert (row["ID_CUSIP"], row["OCC_SYMBOL"], row["symbol:yahoo"]) == ("459200101", "", "IBM"), row
+    assert {name: row[name] for name in plain} == plain, row
+    page.close()
+
+
 def home_first(browser, options):
     """A new list begins with the home country and composites. Both are shown and explained, and can be removed."""
     page = Page(browser, options.base)

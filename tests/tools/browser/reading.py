@@ -11,10 +11,13 @@ def reference(browser, options):
     """Rendered from the schema; its examples run and can be copied."""
     page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
     tab = page.go("#/reference", ".runner")
-    expect(tab.locator(".operation")).to_have_count(8)
-    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}", "/resolve", "/suggest", "/facets", "/find"):
-        tab.locator(f"[data-run='{path}']").click()
-        output = tab.locator(f".runner:has([data-run='{path}']) .output")
+    expect(tab.locator(".operation")).to_have_count(9)
+    posted = ("/mapping", "/search", "/filter", "/resolve")
+    read = ("/mapping/values/{key}", "/resolve", "/suggest", "/facets", "/find")
+    for method, path in [("POST", path) for path in posted] + [("GET", path) for path in read]:
+        run = f"[data-run='{path}'][data-method='{method}']"
+        tab.locator(run).click()
+        output = tab.locator(f".runner:has({run}) .output")
         expect(output.locator(".status-line")).to_contain_text("200 OK")
         json.loads(output.locator("pre").inner_text()) if path != "/mapping/values/{key}" else None
     # Each endpoint is under its own address: with a version, or at the root.

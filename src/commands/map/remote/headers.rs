@@ -1,8 +1,9 @@
 //! The figures in the headers of an answer.
 
+use figdex_index::IdType;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
-use ureq::http::HeaderMap;
+use ureq::http::{HeaderMap, HeaderValue};
 
 /// The window of a rate limit (contract 14.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(super) struct StatedWindow {
 }
 
 /// The figures in the headers of an answer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stated {
     /// The window of the rate limit; `None` if the answer does not state one.
     pub(super) window: Option<StatedWindow>,
@@ -21,6 +22,8 @@ pub(super) struct Stated {
     /// (contract 17.8).
     pub(super) jobs_per_list: Option<usize>,
     pub(super) jobs_per_request: Option<usize>,
+    /// The idTypes that were asked for and that the server does not show (contract 23.5).
+    pub(super) not_shown: Vec<IdType>,
 }
 
 impl Stated {
@@ -30,8 +33,15 @@ impl Stated {
             window: window(headers),
             jobs_per_list: count("figdex-jobs-per-list"),
             jobs_per_request: count("figdex-jobs-per-request"),
+            not_shown: id_types(headers.get("figdex-not-shown")),
         }
     }
+}
+
+/// The idTypes of a header; other texts, which a server may send, are left out.
+fn id_types(header: Option<&HeaderValue>) -> Vec<IdType> {
+    let names = header.and_then(|names| names.to_str().ok()).unwrap_or_default();
+    names.split(',').filter_map(|name| IdType::from_name(name.trim())).collect()
 }
 
 fn window(headers: &HeaderMap) -> Option<StatedWindow> {

@@ -20,7 +20,7 @@ mod tests;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Coverage, Date, Field, Property, Vocabulary};
+use figdex_index::{Coverage, Date, Field, IdType, ListField, Property, Vocabulary};
 use figdex_io::terminal;
 use parking_lot::Mutex;
 
@@ -45,9 +45,12 @@ const JOBS_COUNTED_AS_ONE_WITH_KEY: usize = 100;
 /// requested.
 const KEPT_BYTES_MAX: usize = 384 << 20;
 
+/// The field that the columns of the past and candidates need.
+const FIGI: ListField = ListField::Row(Field::Figi);
+
 /// A server, with the options that apply to every identifier.
 pub(super) struct Remote {
-    fields: Vec<Field>,
+    fields: Vec<ListField>,
     prefer: Vec<String>,
     keeps_all: bool,
     include_unlisted_equities: bool,
@@ -69,6 +72,8 @@ struct Session {
     /// The room of requests for candidates, which count as more.
     room_of_names: Room,
     generation: Option<u64>,
+    /// The idTypes that the server does not show.
+    not_shown: Vec<IdType>,
 }
 
 impl Remote {
@@ -111,6 +116,7 @@ impl Remote {
                 room: Room::new(jobs_counted_as_one),
                 room_of_names: Room::new((jobs_counted_as_one / CANDIDATE_JOB_PRICE).max(1)),
                 generation: None,
+                not_shown: Vec::new(),
             }),
         })
     }
@@ -121,7 +127,7 @@ impl Remote {
         asked: &[Asked<'_>],
         has_candidates: bool,
     ) -> anyhow::Result<Vec<Answer<RemoteRow>>> {
-        let fields = if has_candidates { &[Field::Figi][..] } else { &self.fields };
+        let fields = if has_candidates { &[FIGI][..] } else { &self.fields };
         let keeps_all = self.keeps_all && !has_candidates;
         let path = match (has_candidates, keeps_all) {
             (true, _) => "/resolve?candidates=true",
@@ -137,8 +143,8 @@ impl Remote {
             is_as_of: self.is_as_of,
         };
         // The columns of the past need the FIGI of each row.
-        let figi = self.coverage.is_some() && !fields.contains(&Field::Figi);
-        let sent: Vec<Field> = fields.iter().copied().chain(figi.then_some(Field::Figi)).collect();
+        let figi = self.coverage.is_some() && !fields.contains(&FIGI);
+        let sent: Vec<ListField> = fields.iter().copied().chain(figi.then_some(FIGI)).collect();
         let mut all = Vec::with_capacity(asked.len());
         let mut kept = 0;
         while all.len() < asked.len() {
@@ -179,6 +185,7 @@ impl Remote {
             room.answered(answers.len(), jobs.len());
             client.answered(answers.len());
             session.note(generation);
+            session.note_not_shown(&stated.not_shown);
             drop(session);
             kept += answers.iter().map(bytes).sum::<usize>();
             ensure!(
@@ -258,7 +265,7 @@ impl Answerer for Remote {
         self.ask(asked, true)
     }
 
-    fn field(&self, row: &RemoteRow, field: Field, out: &mut Vec<u8>) -> bool {
+    fn field(&self, row: &RemoteRow, field: ListField, out: &mut Vec<u8>) -> bool {
         let place = self.fields.iter().position(|asked| *asked == field);
         let text = place.and_then(|place| row.field(place));
         out.extend_from_slice(text.unwrap_or_default().as_bytes());
@@ -267,6 +274,21 @@ impl Answerer for Remote {
 }
 
 impl Session {
+    /// Warns of columns that the server leaves empty for this caller, once for each idType.
+    fn note_not_shown(&mut self, id_types: &[IdType]) {
+        for id_type in id_types {
+            if self.not_shown.contains(id_type) {
+                continue;
+            }
+            self.not_shown.push(*id_type);
+            let name = id_type.name();
+            terminal::note(&format_args!(
+                "warning: the server does not show {name} to this caller, so its column is empty; \
+                 an internal key (--key-file) may see it"
+            ));
+        }
+    }
+
     /// Records the generation of an answer, and reports a change.
     fn note(&mut self, generation: u64) {
         if let Some(earlier) = self.generation.replace(generation)

@@ -98,7 +98,7 @@ mod tests {
         let mut room = Room::new(10);
         room.take(&Stated { window: window(3), ..Stated::default() });
         assert_eq!(room.jobs(), 30);
-        room.take(&Stated { window: window(3), jobs_per_request: Some(5), jobs_per_list: None });
+        room.take(&Stated { window: window(3), jobs_per_request: Some(5), ..Stated::default() });
         assert_eq!(room.jobs(), 15);
         room.take(&Stated { window: window(0), ..Stated::default() });
         assert_eq!(room.jobs(), 35);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use figdex_index::{
-    Basis, By, Coverage, Date, Field, Figi, IdType, NAME_CANDIDATES_MAX, Resolution, Status,
+    Basis, By, Coverage, Date, Figi, IdType, ListField, NAME_CANDIDATES_MAX, Resolution, Status,
     Vocabulary,
 };
 use figdex_io::escaped;
@@ -13,7 +13,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
 use crate::callers::limits::REQUEST_ROWS_MAX;
-use crate::commands::map::answerer::{Answer, Asked, AskedAs, RowPast};
+use crate::commands::map::answerer::{Answer, Asked, AskedAs, RowPast, SEVERAL};
 use crate::wire::json::{Raw, elements, read_members, text};
 
 /// A request.
@@ -21,7 +21,7 @@ pub(super) struct ListRequest<'a> {
     pub(super) jobs: &'a [Asked<'a>],
     pub(super) vocabulary: &'a Vocabulary,
     pub(super) prefer: &'a [String],
-    pub(super) fields: &'a [Field],
+    pub(super) fields: &'a [ListField],
     pub(super) include_unlisted_equities: bool,
     /// The day as of which all jobs are asked, if it is the same for all.
     pub(super) as_of: Option<Date>,
@@ -83,6 +83,10 @@ impl Serialize for SentJob<'_> {
             AskedAs::OfColumn(id_type) => {
                 job.serialize_entry("text", &asked.text)?;
                 job.serialize_entry("as", id_type.name())?;
+            }
+            AskedAs::Symbol(vendor) => {
+                job.serialize_entry("text", &asked.text)?;
+                job.serialize_entry("as", vendor.name())?;
             }
             AskedAs::Given(id_type) => {
                 job.serialize_entry("idType", id_type.name())?;
@@ -187,7 +191,7 @@ const WHAT: &str = "the answer of the server does not have the shape of POST /re
 #[derive(Clone, Copy)]
 pub(super) struct AnswerOptions<'a> {
     pub(super) prefer: &'a [String],
-    pub(super) fields: &'a [Field],
+    pub(super) fields: &'a [ListField],
     pub(super) keeps_all: bool,
     pub(super) accepts_historical: bool,
     /// Whether the server has a past. Then all rows have their FIGI.
@@ -352,6 +356,20 @@ fn figi(row: Raw<'_>) -> anyhow::Result<Figi> {
 /// The two control characters below cannot occur in them.
 pub(in crate::commands::map) struct RemoteRow(Box<str>);
 
+/// A JSON string without its quotes; `None` for any other value.
+fn inside(value: Raw<'_>) -> Option<&str> {
+    value.get().strip_prefix('"')?.strip_suffix('"')
+}
+
+/// The most identifiers of one idType that a row may have.
+const VALUES_MAX: usize = 1_000;
+
+/// [`SEVERAL`] as a text.
+const SEVERAL_TEXT: &str = match str::from_utf8(&[SEVERAL]) {
+    Ok(text) => text,
+    Err(_) => panic!("a control character is a text"),
+};
+
 /// Separates two fields. `NULL` replaces a field that is null.
 const NEXT: char = '\n';
 const NULL: &str = "\0";
@@ -361,8 +379,8 @@ impl RemoteRow {
     ///
     /// # Errors
     /// When a field is missing, or is neither a text nor null.
-    fn read(row: Raw<'_>, fields: &[Field]) -> anyhow::Result<Self> {
-        struct RowMembers<'f>(&'f [Field]);
+    fn read(row: Raw<'_>, fields: &[ListField]) -> anyhow::Result<Self> {
+        struct RowMembers<'f>(&'f [ListField]);
 
         impl<'de> Visitor<'de> for RowMembers<'_> {
             type Value = Vec<Option<Raw<'de>>>;
@@ -387,13 +405,22 @@ impl RemoteRow {
         let mut texts = String::with_capacity(row.get().len());
         for (place, (field, value)) in fields.iter().zip(values).enumerate() {
             let name = field.name();
-            let value = value.with_context(|| format!("a row has no {name}"))?.get();
-            let text = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-            let text = text.or((value == "null").then_some(NULL));
+            let value = value.with_context(|| format!("a row has no {name}"))?;
             if place > 0 {
                 texts.push(NEXT);
             }
-            texts += text.with_context(|| format!("{name} is neither a text nor null"))?;
+            if value.get() == "null" {
+                texts += NULL;
+            } else if let Some(text) = inside(value) {
+                texts += text;
+            } else {
+                // Only a field of identifiers may have several values.
+                let several = elements(value, VALUES_MAX).filter(|_| field.row_field().is_none());
+                let several = several.and_then(|all| all.into_iter().map(inside).collect());
+                let several: Vec<&str> =
+                    several.with_context(|| format!("{name} is neither a text nor null"))?;
+                texts += &several.join(SEVERAL_TEXT);
+            }
         }
         Ok(Self(texts.into()))
     }

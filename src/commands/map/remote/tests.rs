@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use figdex_index::{Basis, Date, Field, Figi, Status, Vocabulary};
+use figdex_index::{Basis, Date, Field, Figi, ListField, Status, Vocabulary};
 use serde_json::Value;
 
 use super::client::{Client, Reply};
@@ -133,7 +133,7 @@ fn asking_again_takes_patience_too() {
 
 /// The answers to these results. `FIELDS` are those that were asked for.
 fn read(results: &str, keeps_all: bool, is_as_of: bool) -> Vec<Answer<RemoteRow>> {
-    const FIELDS: [Field; 1] = [Field::Ticker];
+    const FIELDS: [ListField; 1] = [ListField::Row(Field::Ticker)];
     let jobs = serde_json::from_str::<Vec<Value>>(results).unwrap().len();
     let wanted = AnswerOptions {
         prefer: &[],
@@ -261,7 +261,7 @@ fn days_are_sent() {
             jobs,
             vocabulary: &vocabulary,
             prefer: &[],
-            fields: &[Field::Figi],
+            fields: &[ListField::Row(Field::Figi)],
             include_unlisted_equities: false,
             as_of,
         };

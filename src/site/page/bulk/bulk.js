@@ -5,6 +5,7 @@
 import { el, fill, say, count, counted } from "../shared/dom.js";
 import { about } from "../shared/about.js";
 import * as api from "../shared/api.js";
+import { alsoField, known } from "./also.js";
 import { asOfField } from "./as-of.js";
 import { estimate } from "./batch.js";
 import { outcome } from "./results.js";
@@ -49,7 +50,7 @@ const work = {
   text: "", source: "", file: null, isKept: true, isAgain: false, known: -1,
   table: NOTHING, heading: -1, column: 0, idType: "", currency: -1, dayColumn: -1, isTotalRead: false, kinds: [], texts: 0, trouble: "", limits: null,
   decided: {}, // what a person has changed about the reading
-  steps: DEFAULT_STEPS(), unlisted: false, isMany: false, day: null, results: null, mapped: null, // the table of the results
+  steps: DEFAULT_STEPS(), unlisted: false, isMany: false, also: [], day: null, results: null, mapped: null, // the table of the results
 };
 let asked = null; // aborts the question about the columns
 
@@ -86,16 +87,16 @@ const footer = () => (work.table.columns === 1 && work.idType === "TICKER" ? -1 
 const reading = () => ({ ...work, total: work.isTotalRead ? -1 : footer(), name: work.decided.name ?? nameColumn(work.table, work) });
 
 function keep() {
-  const { source, file, decided, steps, unlisted, isMany, day } = work;
-  keepSettings({ source, file, decided, steps, unlisted, isMany, day });
+  const { source, file, decided, steps, unlisted, isMany, also, day } = work;
+  keepSettings({ source, file, decided, steps, unlisted, isMany, also, day });
 }
 
 /** Takes the list that was here before a reload. */
 function restore() {
   const { text, settings } = kept();
   if (!settings) return;
-  const { source, file, decided, steps, unlisted, isMany, day = null } = settings;
-  Object.assign(work, { steps, unlisted, isMany, day });
+  const { source, file, decided, steps, unlisted, isMany, also, day = null } = settings;
+  Object.assign(work, { steps, unlisted, isMany, also: known(also), day });
   if (!text) return;
   readText(text, source, file);
   Object.assign(work, { decided }, decided);
@@ -144,6 +145,7 @@ export function show(view) {
     el("h2", { id: "recognised-title" }, "How it is read"), fields, asOf.element);
   const choosing = el("section", { class: "choosing" }, stepsEditor(work.steps, keep),
     el("div", { class: "options" }, check("isMany", "Show all matches of an ambiguous identifier, a line each"), check("unlisted", "Include unlisted equities"), keyField(keyChanged)),
+    alsoField(work.also, (also) => { work.also = also; keep(); }),
     el("div", { class: "begin" }, begin, time));
   const first = el("section", { class: "first-rows" });
   const results = el("section", { class: "bulk-results", "aria-label": "Results" });
@@ -245,9 +247,9 @@ export function show(view) {
     if (!work.kinds.length) await ask();
     work.results?.leave();
     const list = listOf(work.table, reading());
-    const { table, heading, column, total, name, idType, unlisted, isMany, day, limits } = reading();
+    const { table, heading, column, total, name, idType, unlisted, isMany, also, day, limits } = reading();
     const { coverage } = await about();
-    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, hasPast: Boolean(coverage), asOf: day, idType, prefer: preferOf(work.steps), unlisted, isMany, limits });
+    work.results = outcome(list, { table, heading, column, total, hasNames: name >= 0, hasPast: Boolean(coverage), asOf: day, idType, prefer: preferOf(work.steps), unlisted, isMany, also, limits });
     work.mapped = table;
     work.results.show(results);
     work.results.start();

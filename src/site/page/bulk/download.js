@@ -2,6 +2,7 @@
 // have the result for the row's identifier.
 
 import { FIELDS, line } from "../shared/csv.js";
+import { cellOf } from "./also.js";
 import { leftOut } from "../shared/footer.js";
 import { byOf, formerOf, idTypesOf, matchesOf, pastOf, reasonOf, statusOf } from "./list.js";
 
@@ -13,8 +14,8 @@ const OF_PAST = ["asOf", "formerFigi", "todayFigi", "validFrom", "validTo", "bas
  * The lines of the file. Rows above the heading, such as a title, stay there, and so do rows that are
  * left out, with the reason. With `isMany`, an ambiguous identifier has a line for each match.
  */
-export function linesOf(rows, { table, heading, column, total, isMany, hasPast }) {
-  const names = hasPast ? [...ADDED, ...OF_PAST] : ADDED;
+export function linesOf(rows, { table, heading, column, total, isMany, hasPast, also = [] }) {
+  const names = [...ADDED, ...also, ...(hasPast ? OF_PAST : [])];
   const cells = (row) => Array.from({ length: table.columns }, (_, place) => row[place] ?? "");
   const own = heading < 0 ? cells([]).map((_, place) => `Column ${place + 1}`) : cells(table.rows[heading]);
   const taken = new Set(own.map((name) => name.trim().toLowerCase()));
@@ -35,7 +36,7 @@ export function linesOf(rows, { table, heading, column, total, isMany, hasPast }
     const shown = status === "resolved" ? matches : status === "ambiguous" && isMany ? matches : [];
     const count = entry.answer?.matches ?? (status === "resolved" ? 1 : 0);
     const head = [...cells(table.rows[number - 1]), number, text, status || "not asked", idTypesOf(entry).join("|"), count, byOf(entry), reasonOf(entry)];
-    for (const match of shown.length ? shown : [{}]) lines.push(line([...head, ...FIELDS.map((name) => match[name]), ...(hasPast ? pastCells(entry, shown.length > 1 ? match : {}) : [])]));
+    for (const match of shown.length ? shown : [{}]) lines.push(line([...head, ...[...FIELDS, ...also].map((name) => cellOf(match[name])), ...(hasPast ? pastCells(entry, shown.length > 1 ? match : {}) : [])]));
   }
   return lines;
 }

@@ -21,10 +21,10 @@ const REDRAW_MS = 250;
 
 /**
  * The outcome of a list. `question` is `{table, heading, column, total, hasNames, hasPast, asOf, idType,
- * prefer, unlisted, isMany, limits}`; `rows` and `entries` are those of `listOf`.
+ * prefer, unlisted, isMany, also, limits}`; `rows` and `entries` are those of `listOf`.
  */
 export function outcome({ rows, entries }, question) {
-  const options = { prefer: question.prefer, fields: FIELDS, unlisted: question.unlisted, isMany: question.isMany, asOf: question.asOf };
+  const options = { prefer: question.prefer, fields: [...FIELDS, ...question.also], unlisted: question.unlisted, isMany: question.isMany, asOf: question.asOf };
   const generations = new Set();
   let isStale = false, names = "", namesAtOnce = NAMES_MAX, lists = {}, tab = "all", isOtherFirst = false, most = "", view = null, clock = null, redraw = null, table = null;
 

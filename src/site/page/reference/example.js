@@ -17,13 +17,14 @@ export function runner(document_, { method, path, examples, parameters, request,
   const inQuery = parameters.filter((parameter) => parameter.in === "query").slice(0, FIELDS_MAX);
   const fields = new Map([...inPath, ...inQuery].map((parameter) => {
     const values = (resolve(document_, parameter.schema).enum ?? []).filter((value) => value !== null);
+    // Of a parameter that may be repeated, one value is sent.
     return [parameter.name, values.length
       ? el("select", { "aria-label": parameter.name }, values.map((value) => el("option", { value }, value)))
-      : el("input", { type: "text", "aria-label": parameter.name, value: parameter.example ?? "" })];
+      : el("input", { type: "text", "aria-label": parameter.name, value: [parameter.example ?? ""].flat()[0] })];
   }));
   const area = request ? el("textarea", { id, class: "mono", spellcheck: "false", autocomplete: "off", "aria-label": `Body of the request ${method} ${path}` }) : null;
   const output = el("div", { class: "output", role: "region", "aria-label": `Answer of ${method} ${path}`, "aria-live": "off" });
-  const run = el("button", { type: "button", class: "primary", data: { run: path }, on: { click: send } }, icon("run"), "Run");
+  const run = el("button", { type: "button", class: "primary", data: { run: path, method }, on: { click: send } }, icon("run"), "Run");
   const curl = el("button", { type: "button", on: { click: copyCurl } }, icon("copy"), el("span", {}, "Copy as curl"));
   const choices = examples.length > 1 ? el("div", { class: "choices", role: "group", "aria-label": "Examples" }, examples.map((example) =>
     el("button", { type: "button", "aria-pressed": "false", on: { click: () => choose(example) } }, example.summary))) : null;

@@ -1,6 +1,7 @@
 //! Contract, chapter 20: the past.
 
 mod as_of;
+mod crosswalk;
 mod former;
 mod instruments;
 

@@ -156,6 +156,12 @@ fn lists(texts: &[(IdType, String)], all: &mut Vec<Step>) {
         let lines: Vec<String> = jobs.iter().map(Value::to_string).collect();
         all.push(Step::post(&path, NDJSON, lines.join("\n")));
     }
+    for (texts, form) in texts.chunks(30).flat_map(|some| ["csv", "json"].map(|one| (some, one))) {
+        let of_url = |(_, text): &(IdType, String)| format!("&text={}", query(text));
+        let texts: String = texts.iter().map(of_url).collect();
+        let fields = "fields=figi,ID_ISIN,ID_CUSIP,ID_SEDOL,symbol:yahoo";
+        all.push(Step::get("/resolve", format!("/resolve?{fields}&format={form}{texts}")));
+    }
     let cells = |(id_type, text): &(IdType, String)| format!("{},\"{text}\"\n", id_type.name());
     for options in options {
         let path = format!("/resolve{options}");
@@ -204,7 +210,8 @@ fn fixed(ids: &[String], class: &str) -> Vec<Step> {
     // Every field that rows have, and every idType.
     let fields = "figi,name,ticker,exchCode,compositeFIGI,securityType,marketSector,shareClassFIGI,\
                   securityType2,securityDescription,uniqueID,uniqueIDFutOpt,metadata";
-    let id_types: Vec<&str> = IdType::ALL.into_iter().map(IdType::name).collect();
+    let mut id_types: Vec<&str> = IdType::ALL.into_iter().map(IdType::name).collect();
+    id_types.extend(["OCC_SYMBOL:compact", "OCC_SYMBOL:padded"]);
     for fields in [fields, &id_types.join(","), &format!("figi,{}", id_types.join(","))] {
         for rest in ["", "&asOf=2024-01-20", "&candidates=true&many=all&formerly=true"] {
             let path = format!("/resolve?fields={fields}{rest}");
@@ -213,6 +220,10 @@ fn fixed(ids: &[String], class: &str) -> Vec<Step> {
             let lines: Vec<String> = texts.iter().map(|text| json!(text).to_string()).collect();
             all.push(Step::post(&path, NDJSON, lines.join("\n")));
             all.push(Step::post(&path, CSV, texts.join("\n")));
+            let texts = texts.map(|text| format!("&text={text}")).concat();
+            for form in ["csv", "json"] {
+                all.push(Step::get("/resolve", format!("{path}{texts}&format={form}")));
+            }
         }
     }
     for id_type in id_types {
@@ -331,6 +342,15 @@ impl Walk {
             if step.route.starts_with("/instruments") && is_answered {
                 let noted = head.lines().find_map(|line| line.strip_prefix("figdex-not-shown: "));
                 assert_eq!(noted.unwrap_or_default(), hidden.join(", "), "{step:?}\n{head}");
+            }
+            if step.path.starts_with("/resolve?fields=ID_") && is_answered {
+                let fields = step.path.split(['=', '&']).nth(1).unwrap();
+                let asked = fields.split(',').filter_map(|field| field.split(':').next());
+                let asked: BTreeSet<&str> = asked.filter(|name| hidden.contains(name)).collect();
+                let noted = head.lines().find_map(|line| line.strip_prefix("figdex-not-shown: "));
+                let noted: BTreeSet<&str> =
+                    noted.into_iter().flat_map(|it| it.split(", ")).collect();
+                assert_eq!(noted, asked, "{step:?}\n{head}");
             }
             if step.route == "/changes" && caller == "no key" {
                 assert!(head.starts_with("HTTP/1.1 401"), "{step:?}\n{head}");

@@ -1,6 +1,8 @@
 //! Contract 17: lists.
 
+mod by_url;
 mod columns;
+mod crosswalk;
 mod names;
 
 use std::fmt::Write as _;

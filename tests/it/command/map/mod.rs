@@ -3,6 +3,7 @@
 mod advice;
 mod columns;
 mod containers;
+mod crosswalk;
 mod files;
 mod history;
 mod names;

@@ -1,0 +1,143 @@
+//! The identifiers and symbols of the rows of a list's answer (contract 21).
+
+use std::sync::Arc;
+
+use super::Catalogue;
+use crate::error::{Error, Result};
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::IdValue;
+use crate::meter::Meter;
+use crate::part::extras::Extras;
+use crate::resolve::crosswalk::symbols::Vendor;
+use crate::resolve::crosswalk::{
+    CROSSWALK_UNITS, Crosswalk, CrosswalkRow, ListColumns, ListField, SYMBOL_UNITS,
+};
+use crate::resolve::question::Question;
+use crate::search::{Hit, RowSource as _};
+
+/// The most rows that a symbol may find when it is read back. One that finds more is not shown.
+const READ_BACK_ROWS_MAX: usize = 64;
+
+impl Catalogue {
+    /// The texts of the columns of identifiers and symbols, of some rows. The identifiers of each
+    /// row are read once, however many columns ask for them.
+    ///
+    /// # Errors
+    /// - [`Error::TakesMore`] when that takes more work than the meter allows.
+    /// - [`Error::Damaged`] when a file was changed after it was written.
+    ///
+    /// # Panics
+    /// When another catalogue returned a hit.
+    pub fn crosswalk(
+        &self,
+        hits: &[Hit],
+        columns: ListColumns<'_>,
+        meter: &Meter,
+    ) -> Result<Crosswalk> {
+        let fields = columns.fields;
+        let mut sorted = hits.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let has_identifiers = fields.iter().any(|one| matches!(one, ListField::Identifiers(..)));
+        let mut crosswalk = Crosswalk::default();
+        for of_part in sorted.chunk_by(|a, b| a.part == b.part) {
+            let number = of_part[0].part;
+            let part = self.part(of_part[0]);
+            let path = self.manifest().parts[number as usize].path(&self.generation.path);
+            let mut add = |hit: Hit, identifiers: &[IdValue<'static>]| {
+                let row = part.rows.get(hit.doc);
+                let mut texts = CrosswalkRow::of(|field| row.value(field), identifiers, columns);
+                self.add_symbols(hit, fields, &mut texts, meter)?;
+                crosswalk.add(hit, texts);
+                Ok::<_, Error>(())
+            };
+            let mut unread: Vec<u32> = Vec::new();
+            for hit in of_part {
+                match has_identifiers.then(|| self.identifiers.get(hit)) {
+                    None => add(*hit, &[])?,
+                    Some(Some(identifiers)) => add(*hit, &identifiers)?,
+                    Some(None) => unread.push(hit.doc),
+                }
+            }
+            for of_block in Extras::by_block(&unread) {
+                meter.charge(CROSSWALK_UNITS)?;
+                part.extras.get_many(&path, of_block, |doc, instrument| {
+                    let figi = part.rows.figi(doc);
+                    if instrument.figi != figi {
+                        let what = format!("extras: {figi} is not the instrument of its row");
+                        return Err(Error::damaged(&path, what));
+                    }
+                    let identifiers: Arc<[IdValue<'static>]> = instrument.identifiers.into();
+                    let hit = Hit { part: number, doc };
+                    add(hit, &identifiers)?;
+                    self.identifiers.keep(hit, identifiers);
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(crosswalk)
+    }
+
+    fn add_symbols(
+        &self,
+        hit: Hit,
+        fields: &[ListField],
+        row: &mut CrosswalkRow,
+        meter: &Meter,
+    ) -> Result<()> {
+        for (place, field) in fields.iter().enumerate() {
+            let ListField::Symbol(vendor) = field else { continue };
+            if let Some(symbol) = self.symbol(hit, *vendor, meter)? {
+                row.set_symbol(place, symbol);
+            }
+        }
+        Ok(())
+    }
+
+    /// The symbol of a row's composite, as a vendor spells it: one that reads back, as a symbol of
+    /// that vendor, to the share class and the composite market of the row. `None` when there is
+    /// none.
+    ///
+    /// # Errors
+    /// [`Error::TakesMore`] when that takes more work than the meter allows.
+    ///
+    /// # Panics
+    /// When another catalogue returned the hit.
+    pub fn symbol(&self, hit: Hit, vendor: Vendor, meter: &Meter) -> Result<Option<String>> {
+        meter.charge(SYMBOL_UNITS)?;
+        let row = self.row(hit);
+        let composite = row.composite_figi().and_then(|figi| self.find(figi));
+        let listed = composite.map_or(row, |hit| self.row(hit));
+        let (Some(ticker), Some(code)) = (listed.ticker(), listed.exch_code()) else {
+            return Ok(None);
+        };
+        let (ticker, code) = (ticker.to_string(), code.to_string());
+        for symbol in vendor.symbols(&ticker, &code) {
+            meter.charge(SYMBOL_UNITS)?;
+            if self.reads_back(&symbol, vendor, self.security(hit)) {
+                return Ok(Some(symbol));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The share class and the composite market of a row.
+    fn security(&self, hit: Hit) -> (Option<Figi>, Figi) {
+        let row = self.row(hit);
+        (row.share_class_figi(), row.composite_figi().unwrap_or_else(|| row.figi()))
+    }
+
+    /// Whether a symbol is read as that of this share class and composite, and of no other.
+    fn reads_back(&self, symbol: &str, vendor: Vendor, security: (Option<Figi>, Figi)) -> bool {
+        let question = Question::symbol(symbol, vendor, self.vocabulary(), None);
+        let mut is_found = false;
+        for lookup in question.surest() {
+            let Ok(hits) = self.lookup(lookup, READ_BACK_ROWS_MAX) else { return false };
+            if hits.iter().any(|hit| self.security(*hit) != security) {
+                return false;
+            }
+            is_found |= !hits.is_empty();
+        }
+        is_found
+    }
+}
