@@ -106,6 +106,11 @@ impl Versions {
         Self { open: Some(open), ..Self::none(row.figi) }
     }
 
+    /// Whether no row of the FIGI was ever observed in this past.
+    pub(crate) fn are_none(&self) -> bool {
+        self.closed.is_empty() && self.open.is_none()
+    }
+
     /// The day since which nothing but the row of today says how the row was, and that it was
     /// observed so; `None` when there is no such day.
     pub(crate) fn settled_since(&self, row: Option<&Instrument>) -> Option<Date> {
