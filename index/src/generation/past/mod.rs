@@ -20,7 +20,7 @@ pub(crate) mod lookup;
 pub(crate) mod observe;
 pub(crate) mod stated;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::path::Path;
 
