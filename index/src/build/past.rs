@@ -1,12 +1,13 @@
 //! Carrying the past on: the versions of every FIGI after the day of a new generation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::compare::{Compared, PairWalk};
+use crate::generation::folder::sync;
 use crate::generation::manifest::{FileEntry, PastEntry};
 use crate::generation::names::FileName;
 use crate::generation::past::ahead::Ahead;
@@ -111,14 +112,12 @@ pub(super) fn write(
     };
     let folder = after.path.join(PAST);
     fs::create_dir(&folder).map_err(Error::io(&folder))?;
-    let (stated, not_stated) = resolved(after, log, &options.stated)?;
     let mut writing = Writing {
-        stated,
+        stated: Statements::of(after, &options.stated),
         first: summary.days.first().unwrap_or(day),
         had_derivatives,
         report: PastReport {
             unfilled: unfilled.iter().map(|column| column.name()).collect(),
-            not_stated,
             ..PastReport::default()
         },
         observation: Observation {
@@ -189,48 +188,59 @@ fn unfilled(
     PastColumn::all().filter(is_lost).collect()
 }
 
-/// The stated identifiers by the FIGI of their instrument, and the places of those without one.
-#[expect(clippy::type_complexity, reason = "a list and its rest")]
-fn resolved(
-    after: &Generation,
-    log: Option<&PastLog>,
-    stated: &[(RetiredOf, Retired)],
-) -> Result<(BTreeMap<Figi, Vec<Retired>>, Vec<usize>)> {
-    let (mut of, mut rest) = (BTreeMap::<Figi, Vec<Retired>>::new(), Vec::new());
-    for (place, (owner, retired)) in stated.iter().enumerate() {
-        let mut figis: Vec<Figi> = Vec::new();
-        match owner {
-            RetiredOf::Figi(figi) => {
-                let is_there = after.parts.iter().any(|part| part.rows.find(*figi).is_some());
-                let was_there = match log {
-                    Some(log) if !is_there => log.get(*figi)?.is_some(),
-                    _ => false,
-                };
-                // An instrument that ended may never have had a row here.
-                if is_there || was_there || retired.kind.ends_instrument() {
-                    figis.push(*figi);
+/// What operators state, by the FIGI of the instrument.
+struct Statements {
+    /// Each with its place in [`PastOptions::stated`].
+    by_figi: BTreeMap<Figi, Vec<(Retired, usize)>>,
+    /// The places of those whose instrument no row and no version has.
+    rest: BTreeSet<usize>,
+}
+
+impl Statements {
+    fn of(after: &Generation, stated: &[(RetiredOf, Retired)]) -> Self {
+        let (mut by_figi, mut rest) = (BTreeMap::<Figi, Vec<_>>::new(), BTreeSet::new());
+        for (place, (owner, retired)) in stated.iter().enumerate() {
+            let mut figis: Vec<Figi> = Vec::new();
+            match owner {
+                RetiredOf::Figi(figi) => figis.push(*figi),
+                RetiredOf::Identifier(id_value) => {
+                    let kind = KeyKind::Id(id_value.id_type());
+                    for part in &after.parts {
+                        let docs = part.identifiers.find(kind, id_value.as_str());
+                        figis.extend(docs.map(|doc| part.rows.figi(doc)));
+                    }
                 }
             }
-            RetiredOf::Identifier(id_value) => {
-                let kind = KeyKind::Id(id_value.id_type());
-                for part in &after.parts {
-                    let docs = part.identifiers.find(kind, id_value.as_str());
-                    figis.extend(docs.map(|doc| part.rows.figi(doc)));
-                }
+            if figis.is_empty() {
+                rest.insert(place);
+            }
+            for figi in figis {
+                by_figi.entry(figi).or_default().push((retired.clone(), place));
             }
         }
-        if figis.is_empty() {
-            rest.push(place);
-        }
-        for figi in figis {
-            of.entry(figi).or_default().push(retired.clone());
-        }
+        Self { by_figi, rest }
     }
-    for retired in of.values_mut() {
-        retired.sort_by(|a, b| (a.from, a.to, a).cmp(&(b.from, b.to, b)));
-        retired.dedup();
+
+    /// The next FIGI of which something is stated.
+    fn figi(&self) -> Option<Figi> {
+        self.by_figi.keys().next().copied()
     }
-    Ok((of, rest))
+
+    /// The statements about an instrument that count, in the order of their days. `is_known` says
+    /// whether it has a row or versions; one that ended may never have had a row here.
+    fn kept(&mut self, stated: Vec<(Retired, usize)>, is_known: bool) -> Vec<Retired> {
+        let mut kept = Vec::new();
+        for (retired, place) in stated {
+            if is_known || retired.kind.ends_instrument() {
+                kept.push(retired);
+            } else {
+                self.rest.insert(place);
+            }
+        }
+        kept.sort_by(|a, b| (a.from, a.to, a).cmp(&(b.from, b.to, b)));
+        kept.dedup();
+        kept
+    }
 }
 
 /// The past that is carried on.
@@ -249,7 +259,7 @@ struct Carried<'a> {
 /// A past that is being written.
 struct Writing {
     /// The stated identifiers that are not written yet.
-    stated: BTreeMap<Figi, Vec<Retired>>,
+    stated: Statements,
     /// The first day of the past.
     first: Date,
     /// Whether options, warrants and futures had a past on the day before.
@@ -269,12 +279,12 @@ impl Writing {
         let is_any = is_whole || self.had_derivatives != self.log.summary.has_derivatives;
         loop {
             let was = earlier.as_ref().and_then(Ahead::figi);
-            let stated = self.stated.keys().next().copied();
-            let next = [both.figi(), records.figi(), was, stated].into_iter().flatten().min();
+            let next =
+                [both.figi(), records.figi(), was, self.stated.figi()].into_iter().flatten().min();
             let Some(figi) = next else { return Ok(()) };
             let record = records.take(figi)?;
             let was = earlier.as_mut().map(|ahead| ahead.take(figi)).transpose()?.flatten();
-            let stated = self.stated.remove(&figi);
+            let stated = self.stated.by_figi.remove(&figi);
             let compared = match both.figi() {
                 Some(at) if at == figi => {
                     let wants = record.is_some() || was.is_some() || stated.is_some();
@@ -290,17 +300,17 @@ impl Writing {
                 (None, None, Some(row)) => Versions::unchanged(row, self.first),
                 (None, None, None) => Versions::none(figi),
             };
+            let is_known = after.is_some() || !versions.are_none();
+            let stated = self.stated.kept(stated.unwrap_or_default(), is_known);
             // A row that has a past keeps it, also when it becomes an option.
             let after = after.filter(|row| versions.open.is_some() || self.keeps(row));
             if let Some(row) = &after {
                 self.cover(row);
             }
             let mut observed = self.observation.of(versions.clone(), after.as_ref());
-            let stated = stated.unwrap_or_default();
-            self.report.stated += stated.len() as u64;
             let versions = Versions { stated: stated.clone(), ..versions };
             observed.stated = stated;
-            self.report.contradicted += u64::from(observed.is_contradicted(self.observation.day));
+            self.count_stated(&observed);
             if let Some(path) = refused.filter(|_| observed != versions) {
                 return Err(Error::PastDiffers { path: path.to_owned(), figi });
             }
@@ -319,14 +329,20 @@ impl Writing {
 
     /// Writes what is stated on the first day of a past.
     fn state_only(&mut self, after: &Generation) -> Result<()> {
-        for (figi, stated) in std::mem::take(&mut self.stated) {
-            self.report.stated += stated.len() as u64;
+        while let Some((figi, stated)) = self.stated.by_figi.pop_first() {
             let row = after.instrument(figi)?;
+            let stated = self.stated.kept(stated, row.is_some());
+            if stated.is_empty() {
+                continue;
+            }
+            // An option that has no past has none for what is stated of it, either.
+            let row = row.filter(|row| self.keeps(row));
             let versions = match &row {
                 Some(row) => Versions::unchanged(row, self.first),
                 None => Versions::none(figi),
             };
             let versions = Versions { stated, ..versions };
+            self.count_stated(&versions);
             self.log.add(&versions, row.as_ref())?;
             self.lookup.add(&versions, row.as_ref());
         }
@@ -362,6 +378,12 @@ impl Writing {
         covered.entry(pair_of(sector, code)).or_insert(self.observation.day);
     }
 
+    fn count_stated(&mut self, versions: &Versions) {
+        self.report.stated += versions.stated.len() as u64;
+        let is_contradicted = versions.is_contradicted(self.observation.day);
+        self.report.contradicted += u64::from(is_contradicted);
+    }
+
     fn count(&mut self, before: &Versions, after: &Versions) {
         let report = &mut self.report;
         // Versions that were mistakes may lie behind the one that ended.
@@ -385,15 +407,19 @@ impl Writing {
         }
     }
 
-    fn finish(self, folder: &Path, day: Date) -> Result<(PastEntry, PastReport)> {
+    fn finish(mut self, folder: &Path, day: Date) -> Result<(PastEntry, PastReport)> {
+        self.report.not_stated = self.stated.rest.into_iter().collect();
         self.earlier.finish()?;
         let summary = self.log.finish()?;
         self.lookup.finish(&folder.join(LOOKUP))?;
         let names = [BEFORE_LOG, LOOKUP, VERSIONS_LOG].map(|name| {
             let name = FileName::try_from(name.to_owned());
-            FileEntry::of(folder, name.expect("the names of the past are names of files"))
+            let name = name.expect("the names of the past are names of files");
+            sync(&folder.join(name.as_str()))?;
+            FileEntry::of(folder, name)
         });
         let files = names.into_iter().collect::<Result<Vec<_>>>()?;
+        sync(folder)?;
         let entry = PastEntry {
             since: summary.days.first().unwrap_or(day),
             until: day,

@@ -107,6 +107,13 @@ impl<'a> Located<'a> {
         self.postings.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
     }
 
+    /// The rows that carry the identifier of the lookup at `place`, whatever its filters, in FIGI
+    /// order.
+    pub(crate) fn unfiltered(&self, place: usize) -> impl Iterator<Item = Hit> {
+        let postings = self.postings.iter().skip(place).step_by(self.lookups.len());
+        (0..).zip(postings).flat_map(|(part, docs)| docs.clone().map(move |doc| Hit { part, doc }))
+    }
+
     /// Appends the rows that match the lookup at `place`, in FIGI order.
     ///
     /// # Errors

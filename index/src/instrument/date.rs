@@ -18,6 +18,9 @@ pub struct Date(civil::Date);
 pub struct DateError;
 
 impl Date {
+    /// The last day.
+    pub(crate) const MAX: Self = Self(civil::date(9999, 12, 31));
+
     /// The date with this year, month and day; `None` when the calendar does not have it.
     pub fn new(year: i16, month: u8, day: u8) -> Option<Self> {
         let date = civil::Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;

@@ -1,6 +1,7 @@
 //! The past that builds keep: random sequences of builds and rollbacks against the past by brute
 //! force, named cases, and the exactness of the files.
 
+mod meanings;
 mod questions;
 #[path = "../../src/generation/past/tests/reference.rs"]
 mod reference;

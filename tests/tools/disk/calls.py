@@ -114,6 +114,29 @@ class Point:
         return ["sh", "-c", SHIFT, "-", *command] if self.call.is_random else command
 
 
+class Kill(Point):
+    """A call at which the program is killed."""
+
+    def ways(self, is_all: bool, is_killed: bool) -> list[str]:
+        return ["KILL"]
+
+
+def unsynced(found: list[Call], published: set[str]) -> set[str]:
+    """The published files of generations and of changes that were not synced after they were written, and before
+    the pointer to the generation was."""
+    state = {}
+    for call in found:
+        path = re.sub(r"(generation-\d+)\.new/", r"\1/", call.path).removesuffix(".new")
+        if path.endswith("/CURRENT"):
+            break
+        if call.opens_to_write or call.name in {"write", "pwrite64", "writev", "copy_file_range", "sendfile"}:
+            state[path] = False
+        elif call.name in {"fsync", "fdatasync"}:
+            state[path] = True
+    is_kept = re.compile(r"/(generation-\d+|changes)/")
+    return {path for path, is_synced in state.items() if path in published and is_kept.search(path) and not is_synced}
+
+
 def points(trace: str, desk: Path, is_all: bool) -> list[Point]:
     """The points of a plain run; without `is_all` one for each kind."""
     kinds = defaultdict(list)

@@ -20,7 +20,7 @@ HISTORY = ["--history", "--history-derivatives", "--max-removed", "100%", "--max
 class Files:
     """The programs, and the files with which every run begins."""
 
-    INPUTS = ["dumps", "enrich.csv", "exchanges.csv", "values", "old.csv", "query.json"]
+    INPUTS = ["dumps", "enrich.csv", "exchanges.csv", "values", "old.csv", "query.json", "retired.csv"]
 
     def __init__(self, scratch: Path, programs: Path):
         self.scratch, self.programs, self.template = scratch, programs, scratch / "template"
@@ -38,6 +38,9 @@ class Files:
         (desk / "exchanges.csv").write_text("mic,exchCode\nXNAS,UW\n")
         (desk / "values/currency.json").write_text('{"values": ["USD"]}')
         (desk / "query.json").write_text('{"query": "bank"}')
+        first = (desk / "old.csv").read_text().splitlines()[1].split(",")[0]
+        (desk / "retired.csv").write_text(
+            f"figi,idType,idValue,validFrom,validTo,kind,successor\n{first},TICKER,OLD,,2023-01-01,rename,\n")
         for day in ["2024-01-02", "2024-01-03"]:
             self.made(["figdex-ingest", "build", "old.csv", "--index", "index", "--quiet", "--date", day, *HISTORY])
         self.made(["figdex", "keys", "add", "first", "--keys", "keys.toml"])
@@ -78,6 +81,16 @@ class Files:
             past = re.search(r"^past: .*\)", shown, re.MULTILINE)
             return f"{done.stdout.partition(' instruments')[0]}, {past[0] if past else 'no past'}"
         return None if not (index / "CURRENT").exists() else done.stderr
+
+    def past(self, index: Path) -> bytes | str:
+        """The whole past of an index, or the error."""
+        path = index.parent / "past.log"
+        done = self.run(self.template, ["figdex-ingest", "export", str(index), "--history", str(path)])
+        if done.returncode != DONE:
+            return done.stderr
+        past = path.read_bytes()
+        path.unlink()
+        return past
 
     def checksums(self, desk: Path) -> dict[str, str]:
         inputs = [path for name in self.INPUTS for path in [desk / name, *(desk / name).rglob("*")] if path.is_file()]

@@ -78,6 +78,8 @@ class Scenario:
 
     # A kill could leave something half done.
     writes = True
+    # All runs are made with `short` too.
+    is_whole = False
 
     def __init__(self, name: str, files: Files, command: list[str]):
         self.name, self.files, self.command = name, files, command
@@ -242,6 +244,36 @@ class IndexScenario(Scenario):
             left.append(f"{len(generations)} generations")
         known = {*os.listdir(self.files.template), "stdout", "report.json", "index.rejects.csv", "new"}
         return left + sorted(set(os.listdir(desk)) - known)
+
+
+class HistoryScenario(IndexScenario):
+    """A build that carries the past on, killed at every call that changes a file outside of the parts: the past
+    is the old one or the new one, to the byte. In a plain run every file is synced before it is published."""
+
+    is_whole = True
+
+    def expect(self, desk: Path) -> None:
+        super().expect(desk)
+        # The template is the same for all scenarios, so this is the past before the build.
+        self.pasts = [self.files.past(self.files.template / self.index), self.files.past(desk / self.index)]
+        assert self.pasts[0] != self.pasts[1], "the build changes nothing in the past"
+        self.published = {str(path.relative_to(desk)) for path in (desk / self.index).rglob("*") if path.is_file()}
+
+    def trace(self, is_all: bool) -> list[Point]:
+        super().trace(is_all=True)
+        desk = self.files.scratch / "desk-0"
+        found = calls.parse((self.files.scratch / "trace").read_text(), desk)
+        unsynced = sorted(calls.unsynced(found, self.published))
+        assert not unsynced, f"published without being synced: {unsynced}"
+        points = [calls.Kill(call, place) for place, call in enumerate(found) if calls.is_step(call)]
+        return [point for point in points if point.call.is_selectable and point.call.kind.startswith(f"{self.index}")]
+
+    def judge(self, desk: Path, point: Point, way: str, result: Result) -> list[str]:
+        # What the next build makes of it is judged after the past.
+        past = self.files.past(desk / self.index)
+        is_known = past in self.pasts
+        return [*([] if is_known else ["the past is neither the old one nor the new one"]),
+                *super().judge(desk, point, way, result)]
 
 
 class LargeScenario(IndexScenario):
@@ -507,6 +539,9 @@ def of(scratch: Path, programs: Path, is_all: bool) -> list[Scenario]:
                                        "--skip-space-check", *HISTORY, "--index", "DESK/index"], "index", files.old),
     ]
     return [
+        HistoryScenario("history", files, ["figdex-ingest", "build", "DESK/dumps", "--retired", "DESK/retired.csv",
+                                           "--keep-changes", "90d", "--date", "2024-01-04", "--quiet", *HISTORY,
+                                           "--index", "DESK/index"], "index", files.old),
         IndexScenario("build", files, [*build, "DESK/index"], "index", files.old),
         IndexScenario("first", files, ["figdex-ingest", "build", "DESK/old.csv", "--index", "DESK/new/index"],
                       "new/index", None),

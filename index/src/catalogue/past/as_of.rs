@@ -7,7 +7,7 @@ use super::rows::{AsOf, Began, Was};
 use super::timelines::{LogReader, Neighbour, OWNERS_MAX, Timelines, Wanted};
 use super::{PAST_CANDIDATES_MAX, PAST_ROWS_MAX, within};
 use crate::catalogue::Catalogue;
-use crate::catalogue::lookup::{LastConditions, Located};
+use crate::catalogue::lookup::Located;
 use crate::catalogue::resolve::{Found, QUESTIONS_AT_ONCE};
 use crate::error::Result;
 use crate::instrument::date::Date;
@@ -17,7 +17,7 @@ use crate::meter::{Meter, TakesMore};
 use crate::query::Lookup;
 use crate::resolve::decide::{Decision, decide};
 use crate::resolve::name_like::SoughtName;
-use crate::resolve::past::{Coverage, PastRow};
+use crate::resolve::past::{Basis, Coverage, PastRow};
 use crate::resolve::policy::Policy;
 use crate::resolve::question::Question;
 use crate::resolve::resolution::{Resolution, ResolveBounds, Status};
@@ -55,7 +55,6 @@ impl Catalogue {
             bounds,
             left: bounds.rows_max,
             log: LogReader::new(self, past, meter),
-            conditions: self.last_conditions(),
         };
         let mut resolutions = Vec::with_capacity(questions.len());
         for some in questions.chunks(QUESTIONS_AT_ONCE) {
@@ -138,16 +137,6 @@ struct AsOfList<'a> {
     /// The number of rows of today that the remaining identifiers may find.
     left: usize,
     log: LogReader<'a>,
-    /// For each part, the conditions of the last lookup.
-    conditions: Vec<LastConditions<'a>>,
-}
-
-impl<'a> AsOfList<'a> {
-    /// Whether a row of today passes the filters of a lookup.
-    fn pass(&mut self, hit: Hit, lookup: &'a Lookup<'_>) -> Result<bool, TakesMore> {
-        let conditions = &mut self.conditions[hit.part as usize];
-        Ok(conditions.of(lookup.filters(), self.log.meter)?.pass(hit.doc))
-    }
 }
 
 /// A question as of a day, with the FIGIs that have or had its identifiers.
@@ -226,7 +215,8 @@ impl<'a> DayQuestion<'a, '_> {
         decide(found, list.policy, isin, name.as_mut(), most, list.log.meter)
     }
 
-    /// The rows that had an identifier on the day and passed its filters.
+    /// The rows that had an identifier on the day and passed its filters. Those that are assumed to
+    /// have had it count only if there is no other (contract 20.8).
     fn rows(
         &self,
         lookup: &'a Lookup<'_>,
@@ -235,6 +225,7 @@ impl<'a> DayQuestion<'a, '_> {
         list: &mut AsOfList<'a>,
     ) -> Result<Vec<AsOf<'_>>, TakesMore> {
         let (past, timelines) = (list.log.past, &self.timelines);
+        let id_type = lookup.id_value.id_type();
         let mut rows = Vec::new();
         for hit in today.iter().filter(|_| self.is_covered) {
             let figi = self.catalogue.row(*hit).figi();
@@ -248,7 +239,7 @@ impl<'a> DayQuestion<'a, '_> {
                     }
                 }
             };
-            if list.pass(*hit, lookup)? {
+            if list.log.pass(*hit, lookup)? {
                 let found = Found { part: self.catalogue.part(*hit), hit: *hit };
                 rows.push(AsOf::Is { found, began });
             }
@@ -257,18 +248,27 @@ impl<'a> DayQuestion<'a, '_> {
             let image = timeline.on(self.day, side, past).filter(|_| self.is_covered);
             let image = image.filter(|image| !timeline.is_unread(image));
             let observed = image.filter(|image| timeline.passes(image, lookup, past));
-            let is_certain = self.is_covered && timeline.was_observed(self.day);
+            let observed = observed.map(|image| Was::of(timeline, image, past));
+            let is_assumed =
+                observed.is_some_and(|was| was.basis(id_type, self.day) == Basis::Assumed);
+            let is_certain = self.is_covered && timeline.was_observed(self.day) && !is_assumed;
             let was = match timeline.stated_on(&lookup.id_value, self.day) {
                 Some(Some(retired)) if !is_certain || observed.is_none() => {
-                    let image = observed.or(image).unwrap_or(timeline.last_image());
+                    let image = image.unwrap_or(timeline.last_image());
                     let was = Was { stated: Some(retired), ..Was::of(timeline, image, past) };
                     Some(was).filter(|was| timeline.is_admitted(was.image, lookup, past))
                 }
                 // The end that is stated is exact, and that which was observed is not.
                 Some(None) if !is_certain => None,
-                _ => observed.map(|image| Was::of(timeline, image, past)),
+                _ => observed,
             };
             rows.extend(was.map(AsOf::Was));
+        }
+        if rows.len() > 1 {
+            let is_assumed = |row: &AsOf<'_>| row.basis(past, id_type, self.day) == Basis::Assumed;
+            if !rows.iter().all(is_assumed) {
+                rows.retain(|row| !is_assumed(row));
+            }
         }
         Ok(rows)
     }
@@ -321,13 +321,14 @@ impl<'a> DayQuestion<'a, '_> {
             }
         }
         for hit in today {
-            if !list.pass(*hit, lookup)? {
+            if !list.log.pass(*hit, lookup)? {
                 continue;
             }
             let row = catalogue.row(*hit);
             match timelines.of(row.figi()) {
                 // A row without a record was there on the first day.
                 None => add(past.summary().days.first()),
+                Some(timeline) if timeline.is_without_past() => add(past.summary().days.first()),
                 // One with a record may be younger.
                 Some(timeline) if timeline.is_as_today => {
                     let [sector, code] = [row.market_sector(), row.exch_code()]

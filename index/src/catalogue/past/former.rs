@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::rows::{AsOf, Was};
-use super::timelines::{LogReader, Timelines, Wanted};
+use super::timelines::{LogReader, Timeline, Timelines, Wanted};
 use super::{PAST_CANDIDATES_MAX, PAST_ROWS_MAX, within};
 use crate::catalogue::Catalogue;
 use crate::error::Result;
@@ -20,7 +20,6 @@ use crate::resolve::past::PastRow;
 use crate::resolve::policy::Policy;
 use crate::resolve::question::Question;
 use crate::resolve::resolution::{Resolution, ResolveBounds, Status};
-use crate::search::RowSource as _;
 
 /// The most other FIGIs that had an identifier earlier.
 pub const FORMERLY_MAX: usize = 10;
@@ -81,28 +80,26 @@ impl Catalogue {
         Ok(())
     }
 
-    fn formerly(
-        &self,
-        log: &mut LogReader<'_>,
-        question: &Question<'_>,
+    fn formerly<'a>(
+        &'a self,
+        log: &mut LogReader<'a>,
+        question: &'a Question<'_>,
         resolution: &Resolution,
     ) -> Result<Vec<PastRow>> {
         let past = log.past;
         let mut timelines = Timelines::new(Wanted::ALL);
-        let lookups = question.lookups.iter();
-        let taken = lookups.filter(|it| resolution.id_types.contains(&it.id_value.id_type()));
-        let taken: Vec<&Lookup<'_>> = taken.collect();
-        for lookup in &taken {
-            timelines.read_owners(lookup, log)?;
-        }
-        let today: Vec<Figi> = resolution.hits.iter().map(|hit| self.row(*hit).figi()).collect();
+        let is_taken =
+            |lookup: &&Lookup<'_>| resolution.id_types.contains(&lookup.id_value.id_type());
+        self.read_former(&mut timelines, question, is_taken, log)?;
+        let taken = || question.lookups.iter().filter(is_taken);
         let mut rows: BTreeMap<Figi, PastRow> = BTreeMap::new();
-        for lookup in taken {
-            for timeline in timelines.owners(lookup) {
-                let last = Was::last(timeline, lookup, past);
-                let Some(was) = last.filter(|was| !today.contains(&was.image.figi)) else {
-                    continue;
-                };
+        // A row of today is none of the past, whether or not the steps left it.
+        let of_today =
+            |timeline: &&Timeline<'_>| taken().any(|lookup| timeline.passes_now(lookup, past));
+        let former = || timelines.all().filter(|timeline| !of_today(timeline));
+        for lookup in taken() {
+            for timeline in former() {
+                let Some(was) = Was::last(timeline, lookup, past) else { continue };
                 let row = || was.former(lookup.id_value.id_type(), question, past);
                 rows.entry(was.image.figi).or_insert_with(row);
             }
@@ -113,26 +110,40 @@ impl Catalogue {
         Ok(rows)
     }
 
-    fn former(
-        &self,
-        log: &mut LogReader<'_>,
-        question: &Question<'_>,
+    /// Reads the versions of the FIGIs that may have had the identifiers of some lookups.
+    fn read_former<'a>(
+        &'a self,
+        timelines: &mut Timelines<'a>,
+        question: &'a Question<'_>,
+        is_wanted: impl Fn(&&Lookup<'_>) -> bool,
+        log: &mut LogReader<'a>,
+    ) -> Result<()> {
+        let located = self.locate(&question.lookups, log.meter)?;
+        for (place, lookup) in question.lookups.iter().enumerate() {
+            if is_wanted(&lookup) {
+                timelines.read_owners(lookup, log)?;
+                timelines.read_refused(lookup, (&located, place), log)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn former<'a>(
+        &'a self,
+        log: &mut LogReader<'a>,
+        question: &'a Question<'_>,
         policy: &Policy,
         bounds: ResolveBounds,
     ) -> Result<Option<Resolution>> {
         let past = log.past;
         let mut timelines = Timelines::new(Wanted::ALL);
         let mut found = Vec::new();
-        for lookups in [question.surest(), question.fallbacks()] {
-            for lookup in lookups {
-                timelines.read_owners(lookup, log)?;
-            }
-        }
+        self.read_former(&mut timelines, question, |_| true, log)?;
         let timelines = &timelines;
         for lookups in [question.surest(), question.fallbacks()] {
             for lookup in lookups {
                 let mut rows = Vec::new();
-                for timeline in timelines.owners(lookup) {
+                for timeline in timelines.all() {
                     rows.extend(Was::last(timeline, lookup, past).map(AsOf::Was));
                 }
                 found.push((lookup.id_value.id_type(), rows));

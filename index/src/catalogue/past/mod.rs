@@ -10,6 +10,8 @@ mod as_of;
 mod export;
 mod former;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod timelines;
 
 pub use self::former::FORMERLY_MAX;
@@ -109,37 +111,5 @@ fn within(resolution: Resolution, left: &mut usize) -> Resolution {
             let none = Resolution::new(Status::Invalid(reason.into()), Vec::new(), Vec::new());
             Resolution { is_beyond_rows: true, ..none }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::resolve::past::{Basis, PastRow, WasRow};
-
-    /// contract 20.17: jobs beyond the bound are not answered, nor are smaller ones after them.
-    #[test]
-    fn the_rows_of_a_list_are_bounded() {
-        let figi = Figi::parse("BBG000BLNNH6").unwrap();
-        let day = Date::parse("2024-01-02").unwrap();
-        let row = PastRow {
-            figi,
-            row: WasRow::Then(Box::new(Instrument::new(figi))),
-            valid_from: Some(day),
-            valid_to: None,
-            basis: Basis::Observed,
-            today: None,
-            successor: None,
-        };
-        let of = |rows: usize| {
-            let past = vec![row.clone(); rows];
-            Resolution { past, ..Resolution::new(Status::Ambiguous(rows), vec![], vec![]) }
-        };
-        let mut left = 3;
-        let answered = [2, 2, 1, 0].map(|rows| {
-            let resolution = within(of(rows), &mut left);
-            (resolution.past.len(), resolution.is_beyond_rows)
-        });
-        assert_eq!(answered, [(2, false), (0, true), (0, true), (0, false)]);
     }
 }

@@ -6,7 +6,6 @@ use crate::generation::past::column::PastColumn;
 use crate::generation::past::stated::Retired;
 use crate::generation::past::{OpenVersion, Past, Version, VersionEnd};
 use crate::instrument::Instrument;
-use crate::instrument::attribute::Attribute;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
@@ -66,64 +65,75 @@ impl<'a> Was<'a> {
         if let Some(image) = observed.last() {
             return Some(Self::of(timeline, image, past));
         }
-        let retired = timeline.stated(&lookup.id_value).next_back()?;
+        let retired = timeline.last_stated(&lookup.id_value)?;
         let image = timeline.last_image();
         timeline
             .is_admitted(image, lookup, past)
             .then(|| Self { stated: Some(retired), ..Self::of(timeline, image, past) })
     }
 
-    /// The row on a day for an answer.
-    fn on(self, id_type: IdType, day: Date) -> PastRow {
+    /// The basis on which it was the row of a day.
+    pub(super) fn basis(self, id_type: IdType, day: Date) -> Basis {
         match (self.stated, self.timeline.days(self.image)) {
-            (None, Some((from, to, learned))) => {
-                self.answer(Some(from), to, basis_of(learned, id_type, day))
-            }
-            (stated, _) => {
-                let (from, to) = stated.map_or((None, None), |retired| (retired.from, retired.to));
-                self.answer(from, to, Basis::Stated)
-            }
+            (Some(_), _) => Basis::Stated,
+            (None, Some((.., learned))) => basis_of(learned, id_type, day),
+            // It has no past.
+            (None, None) => Basis::Assumed,
         }
     }
 
+    /// The row on a day for an answer.
+    fn on(self, past: &Past, id_type: IdType, day: Date) -> PastRow {
+        let (from, to) = match (self.stated, self.timeline.days(self.image)) {
+            (Some(retired), _) => (retired.from, retired.to),
+            (None, Some((from, to, _))) => (Some(from), to),
+            (None, None) => (past.summary().days.first(), None),
+        };
+        self.answer(from, to, self.basis(id_type, day))
+    }
+
     /// A former row for an answer. Its days are those on which the FIGI had the identifier without a
-    /// break. A stated end within the days that were not observed is exact.
+    /// break. A stated beginning or end counts between the days on which the row was observed with
+    /// the identifier and those on which it was observed without it.
     pub(super) fn former(self, id_type: IdType, question: &Question<'_>, past: &Past) -> PastRow {
         let timeline = self.timeline;
         let days = timeline.days(self.image).filter(|_| self.stated.is_none());
         let Some((mut from, to, learned)) = days else {
-            return self.on(id_type, Date::today());
+            return self.on(past, id_type, Date::today());
         };
         let lookups = || question.lookups.iter();
         let has = |version: &Version| {
             lookups().any(|lookup| timeline.passes(&version.image, lookup, past))
         };
-        let mut earlier = None;
+        let mut basis = basis_of(learned, id_type, from);
+        // The last day on which the row had another identifier, and whether it had gone since.
+        let (mut without, mut is_broken) = (None, false);
         for version in timeline.closed().rev() {
             if version.first >= from {
                 continue;
             }
-            if !has(version) || version.end != VersionEnd::Replaced {
-                earlier = Some(version.last);
+            if !has(version) {
+                without = Some(version.last);
                 break;
             }
-            from = version.first;
+            is_broken |= version.end != VersionEnd::Replaced;
+            if !is_broken {
+                from = version.first;
+                if basis_of(&version.learned, id_type, from) == Basis::Assumed {
+                    basis = Basis::Assumed;
+                }
+            }
         }
-        let basis = basis_of(learned, id_type, from);
-        let (from, to) = (Some(from), to);
-        let stated = lookups().flat_map(|lookup| timeline.stated(&lookup.id_value)).last();
-        let Some(retired) = stated else {
-            return self.answer(from, to, basis);
-        };
-        // Within the days between two observations, or before all of them.
-        let exact_from = retired.from.filter(|day| Some(*day) <= from && Some(*day) > earlier);
-        let next = to.and_then(|to| past.summary().days.after(to));
-        let exact_to = retired
-            .to
-            .filter(|day| to.is_some_and(|to| *day >= to) && next.is_none_or(|next| *day < next));
+        let after = to.and_then(|to| timeline.first_after(to));
+        let stated = || lookups().flat_map(|lookup| timeline.stated(&lookup.id_value));
+        let of_first = stated().filter(|it| it.holds(from)).filter_map(|it| it.from);
+        let exact_from = of_first.filter(|day| Some(*day) > without).min();
+        let of_last = stated().filter(|it| to.is_some_and(|to| it.holds(to)));
+        let of_last = of_last.filter_map(|it| it.to);
+        let exact_to = of_last.filter(|day| after.is_none_or(|after| *day < after)).max();
         let is_stated = exact_from.is_some() || exact_to.is_some();
         let basis = if is_stated { Basis::Stated } else { basis };
-        self.answer(exact_from.or(from), exact_to.or(to), basis)
+        self.answer(exact_from.or(Some(from)), exact_to.or(to), basis)
     }
 
     fn answer(self, valid_from: Option<Date>, valid_to: Option<Date>, basis: Basis) -> PastRow {
@@ -151,21 +161,31 @@ impl AsOf<'_> {
     pub(super) fn past_row(self, past: &Past, id_type: IdType, day: Date) -> PastRow {
         match self {
             Self::Is { found, began } => {
-                let (valid_from, basis) = match began {
-                    Began::Settled(since) => (since, Basis::Observed),
-                    Began::Open(open) => (open.first, basis_of(&open.learned, id_type, day)),
-                    Began::OnFirstDay => {
-                        let kind = found.part.ranks.rank(found.hit.doc).kind();
-                        let is_kept = past.summary().has_derivatives || !kind.is_derivative();
-                        let basis = if is_kept { Basis::Observed } else { Basis::Assumed };
-                        (past.summary().days.first().unwrap_or(day), basis)
-                    }
+                let valid_from = match began {
+                    Began::Settled(since) => since,
+                    Began::Open(open) => open.first,
+                    Began::OnFirstDay => past.summary().days.first().unwrap_or(day),
                 };
+                let basis = self.basis(past, id_type, day);
                 let (figi, row) = (self.figi(), WasRow::AsToday(found.hit));
                 let (valid_from, today) = (Some(valid_from), Some(found.hit));
                 PastRow { figi, row, valid_from, valid_to: None, basis, today, successor: None }
             }
-            Self::Was(was) => was.on(id_type, day),
+            Self::Was(was) => was.on(past, id_type, day),
+        }
+    }
+
+    /// The basis on which it was the row of a day.
+    pub(super) fn basis(self, past: &Past, id_type: IdType, day: Date) -> Basis {
+        match self {
+            Self::Is { began: Began::Settled(_), .. } => Basis::Observed,
+            Self::Is { began: Began::Open(open), .. } => basis_of(&open.learned, id_type, day),
+            Self::Is { found, began: Began::OnFirstDay } => {
+                let kind = found.part.ranks.rank(found.hit.doc).kind();
+                let is_kept = past.summary().has_derivatives || !kind.is_derivative();
+                if is_kept { Basis::Observed } else { Basis::Assumed }
+            }
+            Self::Was(was) => was.basis(id_type, day),
         }
     }
 }
@@ -246,12 +266,7 @@ impl Candidate for AsOf<'_> {
 
 /// Whether an answer rests on a value that was learned after `day`.
 fn basis_of(learned: &[(PastColumn, Date)], id_type: IdType, day: Date) -> Basis {
-    let column = match id_type {
-        IdType::Ticker => PastColumn::Attribute(Attribute::Ticker),
-        IdType::CompositeBbGlobal => PastColumn::Attribute(Attribute::CompositeFigi),
-        IdType::ShareClassBbGlobal => PastColumn::Attribute(Attribute::ShareClassFigi),
-        other => PastColumn::Identifiers(other),
-    };
-    let is_assumed = learned.iter().any(|(learned, on)| *learned == column && *on > day);
+    let column = PastColumn::of(id_type);
+    let is_assumed = learned.iter().any(|(learned, on)| Some(*learned) == column && *on > day);
     if is_assumed { Basis::Assumed } else { Basis::Observed }
 }

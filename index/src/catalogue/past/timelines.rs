@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::catalogue::Catalogue;
+use crate::catalogue::lookup::{LastConditions, Located};
 use crate::catalogue::resolve::Found;
 use crate::error::Result;
-use crate::generation::past::column::PastColumn;
+use crate::generation::past::column::{PastColumn, image_of};
 use crate::generation::past::log::{LogRecord, UnpackedBlocks};
 use crate::generation::past::lookup::Settled;
 use crate::generation::past::stated::Retired;
@@ -15,9 +16,12 @@ use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::vocabulary::Known;
-use crate::meter::Meter;
+use crate::meter::{Meter, TakesMore};
 use crate::query::{Filters, Lookup};
-use crate::search::Hit;
+use crate::search::{Hit, RowSource as _};
+
+/// The units of work of looking whether a row of today has a past, and passes filters.
+const REFUSED_UNITS: u64 = 40;
 
 /// The units of work of finding the owners of an identifier.
 const OWNERS_UNITS: u64 = 20;
@@ -72,11 +76,20 @@ pub(super) struct LogReader<'a> {
     pub(super) past: &'a Past,
     pub(super) meter: &'a Meter,
     unpacked: UnpackedBlocks,
+    /// For each part, the conditions of the last lookup.
+    conditions: Vec<LastConditions<'a>>,
 }
 
 impl<'a> LogReader<'a> {
     pub(super) fn new(catalogue: &'a Catalogue, past: &'a Past, meter: &'a Meter) -> Self {
-        Self { catalogue, past, meter, unpacked: UnpackedBlocks::default() }
+        let (unpacked, conditions) = (UnpackedBlocks::default(), catalogue.last_conditions());
+        Self { catalogue, past, meter, unpacked, conditions }
+    }
+
+    /// Whether a row of today passes the filters of a lookup.
+    pub(super) fn pass(&mut self, hit: Hit, lookup: &'a Lookup<'_>) -> Result<bool, TakesMore> {
+        let conditions = &mut self.conditions[hit.part as usize];
+        Ok(conditions.of(lookup.filters(), self.meter)?.pass(hit.doc))
     }
 
     /// The record of a FIGI.
@@ -98,7 +111,6 @@ pub(super) struct Timelines<'a> {
     by_figi: BTreeMap<Figi, Timeline<'a>>,
     /// The FIGIs whose records were not read, and the day since which each is settled.
     settled: BTreeMap<Figi, Date>,
-    owners: Vec<(IdValue<'static>, Vec<Figi>)>,
 }
 
 /// A FIGI that has a record in the log.
@@ -110,14 +122,15 @@ pub(super) struct Timeline<'a> {
     row: Option<Instrument>,
     /// Whether the row of the open version is that of today, and was not read.
     pub(super) is_as_today: bool,
-    /// The little that is known of a FIGI that never had a row.
+    /// The row of today of a FIGI that has no past, such as an option; the little that is known of
+    /// a FIGI that never had a row.
     bare: Instrument,
 }
 
 impl<'a> Timelines<'a> {
     pub(super) fn new(wanted: Wanted) -> Self {
-        let (by_figi, settled, owners) = Default::default();
-        Self { wanted, by_figi, settled, owners }
+        let (by_figi, settled) = Default::default();
+        Self { wanted, by_figi, settled }
     }
 
     /// The number of FIGIs with a record.
@@ -164,7 +177,10 @@ impl<'a> Timelines<'a> {
         let row = today.filter(|_| !is_as_today).map(|hit| log.instrument(hit)).transpose()?;
         let today = today.map(|hit| Found { part: log.catalogue.part(hit), hit });
         let versions = record.versions(row.as_ref());
-        let bare = bare(&versions);
+        let bare = match &row {
+            Some(row) if versions.are_none() => image_of(row),
+            _ => bare(&versions),
+        };
         self.by_figi.insert(figi, Timeline { versions, today, row, is_as_today, bare });
         Ok(())
     }
@@ -181,18 +197,25 @@ impl<'a> Timelines<'a> {
             IdType::BbGlobal => Figi::parse(key.as_str()).into_iter().collect(),
             _ => log.past.lookup.owners(key).take(OWNERS_MAX + 1).collect(),
         };
-        for figi in &figis {
-            self.read(*figi, log)?;
-        }
-        self.owners.push((key.clone().into_owned(), figis));
-        Ok(())
+        figis.into_iter().try_for_each(|figi| self.read(figi, log))
     }
 
-    /// The FIGIs that had the identifier of a lookup, which were read.
-    pub(super) fn owners(&self, lookup: &Lookup<'_>) -> impl Iterator<Item = &Timeline<'a>> {
-        let figis = self.owners.iter().find(|(key, _)| *key == lookup.id_value);
-        let figis = figis.map(|(_, figis)| &figis[..]).unwrap_or_default();
-        figis.iter().filter_map(|figi| self.by_figi.get(figi))
+    /// Reads the versions of the FIGIs that have the identifier of a lookup and do not pass its
+    /// filters: rows as they were may have passed. `located` has the lookup at `place`.
+    pub(super) fn read_refused(
+        &mut self,
+        lookup: &'a Lookup<'_>,
+        (located, place): (&Located<'_>, usize),
+        log: &mut LogReader<'a>,
+    ) -> Result<()> {
+        for hit in located.unfiltered(place).take(OWNERS_MAX + 1) {
+            log.meter.charge(REFUSED_UNITS)?;
+            let figi = log.catalogue.row(hit).figi();
+            if log.past.lookup.has(figi) && !log.pass(hit, lookup)? {
+                self.read(figi, log)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether it is stated that a FIGI had the identifier of a lookup on a day.
@@ -226,6 +249,9 @@ impl<'a> Timeline<'a> {
     /// The row on a day. Before the first and after the last observed day of a gap, it is the
     /// neighbour on that side.
     pub(super) fn on(&self, day: Date, side: Neighbour, past: &Past) -> Option<&Instrument> {
+        if self.is_without_past() {
+            return Some(&self.bare);
+        }
         let days = &past.summary().days;
         if let Some(open) = self.versions.open.as_ref().filter(|open| open.first <= day) {
             return Some(&open.image);
@@ -261,6 +287,17 @@ impl<'a> Timeline<'a> {
         }
     }
 
+    /// Whether the FIGI has a row that has no past, such as an option. Something is only stated of
+    /// it.
+    pub(super) fn is_without_past(&self) -> bool {
+        self.versions.are_none() && self.today.is_some()
+    }
+
+    /// Whether the row of today has the identifier of a lookup, and passes its filters.
+    pub(super) fn passes_now(&self, lookup: &Lookup<'_>, past: &Past) -> bool {
+        self.row.as_ref().is_some_and(|row| self.passes(row, lookup, past))
+    }
+
     /// Whether the row was observed before and after a day without a change between, or on it.
     pub(super) fn was_observed(&self, day: Date) -> bool {
         self.versions.open.as_ref().is_some_and(|open| open.first <= day)
@@ -272,11 +309,12 @@ impl<'a> Timeline<'a> {
         self.images().last().unwrap_or(&self.bare)
     }
 
-    /// The statements about an identifier. About a FIGI that never had a row all of them: it is known
-    /// by these only.
-    pub(super) fn stated(&self, key: &IdValue<'_>) -> impl DoubleEndedIterator<Item = &Retired> {
+    /// The statements about an identifier. About the own FIGI of one that never had a row all of
+    /// them: it is known by these only.
+    pub(super) fn stated(&self, key: &IdValue<'_>) -> impl Iterator<Item = &Retired> {
         let stated = self.versions.stated.iter();
-        let are_all = key.id_type() == IdType::BbGlobal && self.images().next().is_none();
+        let is_own = key.id_type() == IdType::BbGlobal && self.bare.has_key(key);
+        let are_all = is_own && self.versions.are_none() && self.today.is_none();
         stated.filter(move |retired| {
             let id_value = &retired.id_value;
             are_all || (id_value.id_type() == key.id_type() && id_value.as_str() == key.as_str())
@@ -289,6 +327,11 @@ impl<'a> Timeline<'a> {
         let mut stated = self.stated(key).peekable();
         stated.peek()?;
         Some(stated.find(|retired| retired.holds(day)))
+    }
+
+    /// The last of the statements about an identifier.
+    pub(super) fn last_stated(&self, key: &IdValue<'_>) -> Option<&Retired> {
+        self.stated(key).max_by_key(|retired| (retired.end(), retired.from))
     }
 
     /// All rows that the FIGI had, but for one that was not read.
@@ -315,6 +358,12 @@ impl<'a> Timeline<'a> {
         let text = |known: Known| past.vocabulary.text(known);
         let default = Filters::default();
         lookup.filters().unwrap_or(&default).admit(image, numbers, text)
+    }
+
+    /// The first day after another one on which a row begins that questions see.
+    pub(super) fn first_after(&self, day: Date) -> Option<Date> {
+        let open = self.versions.open.iter().map(|open| open.first);
+        self.closed().map(|version| version.first).chain(open).find(|first| *first > day)
     }
 
     /// The instrument that took the place of this one, if one is stated.

@@ -79,6 +79,17 @@ impl PastColumn {
         Self::all().find(|column| column.name() == name)
     }
 
+    /// The column of the identifiers of an idType; `None` for the FIGI, which has none.
+    pub(crate) fn of(id_type: IdType) -> Option<Self> {
+        match id_type {
+            IdType::BbGlobal => None,
+            IdType::Ticker => Some(Self::Attribute(Attribute::Ticker)),
+            IdType::CompositeBbGlobal => Some(Self::Attribute(Attribute::CompositeFigi)),
+            IdType::ShareClassBbGlobal => Some(Self::Attribute(Attribute::ShareClassFigi)),
+            other => Some(Self::Identifiers(other)),
+        }
+    }
+
     /// The value of the column, if it is known.
     pub fn value(self, image: &Instrument) -> Option<ColumnValue<'_>> {
         match self {

@@ -21,7 +21,7 @@ pub(crate) mod observe;
 mod shown;
 pub(crate) mod stated;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::path::Path;
 
@@ -105,6 +105,11 @@ impl Versions {
         let image = column::image_of(row);
         let open = OpenVersion { first, learned: Vec::new(), image };
         Self { open: Some(open), ..Self::none(row.figi) }
+    }
+
+    /// Whether no row of the FIGI was ever observed in this past.
+    pub(crate) fn are_none(&self) -> bool {
+        self.closed.is_empty() && self.open.is_none()
     }
 
     /// The day since which nothing but the row of today says how the row was, and that it was

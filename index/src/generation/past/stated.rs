@@ -1,6 +1,7 @@
 //! Statements of operators about the past: identifiers that an instrument had, with exact days. It is
 //! never mixed with what was observed, and each build takes it from its own files.
 
+use super::column::PastColumn;
 use super::{VersionEnd, Versions};
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
@@ -70,6 +71,12 @@ impl Retired {
         self.id_value.id_type() == IdType::Ticker
     }
 
+    /// The last day on which the instrument had the identifier; the last of all days, if that is not
+    /// known.
+    pub(crate) fn end(&self) -> Date {
+        self.to.unwrap_or(Date::MAX)
+    }
+
     /// Whether the instrument had the identifier on a day.
     pub(crate) fn holds(&self, day: Date) -> bool {
         self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day <= to)
@@ -90,20 +97,33 @@ impl Versions {
     /// had it, or without one that it is stated to have had. `until` is the last day of the past.
     pub(crate) fn is_contradicted(&self, until: Date) -> bool {
         let closed = self.closed.iter().filter(|version| version.end != VersionEnd::Revised);
-        let closed = closed.map(|version| (&version.image, version.first, version.last));
-        let open = self.open.iter().map(|open| (&open.image, open.first, until));
-        closed.chain(open).any(|(image, first, last)| {
+        let closed = closed.map(|it| (&it.image, it.first, it.last, &it.learned));
+        let open = self.open.iter().map(|it| (&it.image, it.first, until, &it.learned));
+        closed.chain(open).any(|(image, first, last, learned)| {
             self.stated.iter().any(|retired| {
-                let has = image.keys().any(|key| key == retired.id_value);
-                let of_same = || self.stated.iter().filter(|it| it.id_value == retired.id_value);
-                match has {
-                    true => [first, last].iter().any(|day| !of_same().any(|it| it.holds(*day))),
-                    false => {
-                        retired.from.is_none_or(|from| from <= last)
-                            && retired.to.is_none_or(|to| first <= to)
-                    }
+                let id_value = &retired.id_value;
+                if !image.has_key(id_value) {
+                    return retired.from.is_none_or(|from| from <= last)
+                        && retired.to.is_none_or(|to| first <= to);
                 }
+                // A value that was learned later was not observed before.
+                let column = PastColumn::of(id_value.id_type());
+                let known = learned.iter().find(|(learned, _)| Some(*learned) == column);
+                !self.is_stated_throughout(id_value, known.map_or(first, |known| known.1), last)
             })
         })
+    }
+
+    /// Whether each of some days is stated to be one on which the FIGI had an identifier.
+    fn is_stated_throughout(&self, id_value: &IdValue<'_>, first: Date, last: Date) -> bool {
+        let mut day = first;
+        loop {
+            let of_day = self.stated.iter().filter(|it| it.id_value == *id_value && it.holds(day));
+            let Some(to) = of_day.map(Retired::end).max() else { return false };
+            match Date::from_days(to.to_days() + 1) {
+                Some(next) if to < last => day = next,
+                _ => return true,
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Random sequences of days against the past by brute force.
 
-mod reference;
-mod sequence;
+pub(crate) mod reference;
+pub(crate) mod sequence;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,15 +24,15 @@ use crate::instrument::{Instrument, check_digit};
 
 /// The nights of a generation, and the versions after the last of them and before it.
 #[derive(Clone, Default)]
-struct State {
-    nights: Vec<Night>,
-    versions: BTreeMap<Figi, Versions>,
+pub(crate) struct State {
+    pub(crate) nights: Vec<Night>,
+    pub(crate) versions: BTreeMap<Figi, Versions>,
     before: BTreeMap<Figi, Versions>,
 }
 
 impl State {
     /// The state after a night.
-    fn after(mut self, night: Night) -> Self {
+    pub(crate) fn after(mut self, night: Night) -> Self {
         // A second build of a day begins with the state before that day.
         match self.nights.pop() {
             Some(last) if last.day == night.day => self.versions = self.before,

@@ -81,16 +81,22 @@ fn meant(nights: &[Night], figis: &[Figi], key: (&'static str, &str), day: Date)
         carries(row) && !(is("listed", "false") && is("marketSector", "Equity"))
     };
     let of_side = |side: Side| -> BTreeSet<Figi> {
-        let has = |figi: &&Figi| {
-            let versions = seen(nights, **figi);
+        // Each FIGI that had the value, and whether that is only assumed.
+        let has = |figi: &Figi| {
+            let versions = seen(nights, *figi);
             if versions.is_empty() {
                 // An option without a past is as it is today.
-                let row = last.rows.get(*figi).filter(|row| is_derivative(row));
-                return row.is_some_and(passes);
+                let row = last.rows.get(figi).filter(|row| is_derivative(row));
+                return row.filter(|row| passes(row)).map(|_| (*figi, true));
             }
-            on(nights, &versions, day, side).is_some_and(|version| passes(&version.row))
+            let version = on(nights, &versions, day, side)?;
+            let is_assumed = version.learned.get(key.0).is_some_and(|learned| *learned > day);
+            passes(&version.row).then_some((*figi, is_assumed))
         };
-        figis.iter().filter(has).copied().collect()
+        let all: Vec<(Figi, bool)> = figis.iter().filter_map(has).collect();
+        let are_assumed = all.iter().all(|(_, is_assumed)| *is_assumed);
+        let counted = all.into_iter().filter(|(_, is_assumed)| are_assumed || !is_assumed);
+        counted.map(|(figi, _)| figi).collect()
     };
     let (before, after) = (of_side(Side::Before), of_side(Side::After));
     if before != after {

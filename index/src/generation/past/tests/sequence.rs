@@ -145,7 +145,7 @@ impl Sequence {
         Night { day: day(0), rows, mend_days: self.mend_days, has_derivatives }
     }
 
-    fn random(&mut self) -> Row {
+    pub(crate) fn random(&mut self) -> Row {
         let mut row = Row::new();
         for place in 0..COLUMNS.len() {
             if self.chance(92) {
