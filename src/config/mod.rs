@@ -123,6 +123,8 @@ pub struct Settings {
     pub hide_identifiers: bool,
     /// Whether `/changes` is answered.
     pub changes: bool,
+    /// Whether the Parquet file of all instruments is answered.
+    pub parquet: bool,
     /// The origins whose web pages may call.
     pub cors: Cors,
     /// The server's address for its clients, without a slash at the end. `None` when it is unknown;
@@ -206,6 +208,7 @@ impl Default for Settings {
             strict_contract: false,
             hide_identifiers: false,
             changes: false,
+            parquet: false,
             cors: Cors::default(),
             public_url: None,
             trust_proxy: false,
@@ -336,6 +339,13 @@ impl Config {
             faults.push(
                 "changes: an index in a cluster has no changes; they are in the folder of an index, \
                  and in object storage"
+                    .to_owned(),
+            );
+        }
+        if settings.parquet && matches!(self.index, Some(Address::Cluster(_))) {
+            faults.push(
+                "parquet: an index in a cluster has no Parquet file; it is in the folder of an \
+                 index, and in object storage"
                     .to_owned(),
             );
         }

@@ -9,7 +9,9 @@
 mod body;
 pub(crate) mod call;
 mod changes;
+mod file_body;
 mod media;
+mod parquet;
 pub(crate) mod reply;
 
 use std::panic::AssertUnwindSafe;
@@ -24,6 +26,7 @@ use self::body::{BodyStream, UnreadBody};
 use self::call::{Admitted, Call, Head, Incoming, JobsOfList};
 pub(crate) use self::changes::{ChangesPage, changes};
 use self::media::{accepts_json, form_of_answer, form_of_body, is_json};
+pub(crate) use self::parquet::{ParquetAnswer, parquet};
 use crate::callers::Caller;
 use crate::callers::error::{ApiError, OpenError};
 use crate::callers::limits::standing::Standing;

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::Generation;
 use super::folder::{BuildLock, Publication, generations, sync, warn_of_leftover};
-use super::manifest::{FileEntry, Manifest};
+use super::manifest::{FileEntry, Manifest, ParquetEntry};
 use super::names::{below, within};
+use super::parquet::PARQUET;
 use super::past::PAST;
 use crate::error::{Error, Result};
 
@@ -58,14 +59,17 @@ pub struct Receiving {
 }
 
 impl Manifest {
-    /// Each file with its path in the folder of the generation: the folder of its part or of the
-    /// past, a slash, and its name.
+    /// Each file with its path in the folder of the generation: the folder of its part, of the past
+    /// or of the Parquet file, a slash, and its name.
     pub fn files(&self) -> impl Iterator<Item = (String, &FileEntry)> {
         let of_parts = self.parts.iter().flat_map(|part| {
             part.files.iter().map(move |file| (format!("{}/{}", part.folder, file.name), file))
         });
         let past = self.past.iter().flat_map(|past| &past.files);
-        of_parts.chain(past.map(|file| (format!("{PAST}/{}", file.name), file)))
+        let past = past.map(|file| (format!("{PAST}/{}", file.name), file));
+        let parquet = self.parquet.iter().map(ParquetEntry::file);
+        let parquet = parquet.map(|file| (format!("{PARQUET}/{}", file.name), file));
+        of_parts.chain(past).chain(parquet)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Shows what an index contains, as text and as JSON: counts, sizes, sources, and how full each
-//! field is. `export` writes the index back as a dump.
+//! field is. `export` writes the index back as a dump, and
+//! `parquet` writes Parquet files.
 
 pub mod diff;
 pub mod export;
+pub mod parquet;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Writes rows with the added columns: as delimited text, as JSON lines, or for a table on a
-//! terminal.
+//! Writes rows with the added columns: as delimited text, as JSON lines, for a table on a terminal,
+//! or as cells for a Parquet file.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,7 @@ use super::answerer::{Answer, Answerer};
 use super::cells::{push_cell, push_guarded, push_json, unescaped};
 use super::columns::Columns;
 use super::names::Names;
+use super::parquet_result::{push_counted, push_surplus};
 use super::past::{self, PastCell};
 use crate::config::map::Many;
 
@@ -32,6 +33,8 @@ pub(super) enum Layout {
     Members,
     /// Cells for a table on a terminal.
     Screen,
+    /// Cells for a Parquet file, each after its length (`parquet_result`).
+    Parquet,
 }
 
 /// Writes the rows of one table.
@@ -66,7 +69,7 @@ impl RowWriter {
     /// an empty table to copy.
     pub(super) fn heading(&self, table: &Table, out: &mut Vec<u8>) {
         match self.layout {
-            Layout::Objects | Layout::Members => return,
+            Layout::Objects | Layout::Members | Layout::Parquet => return,
             Layout::Copied { delimiter } => {
                 // An empty file stays empty.
                 if table.heading().rows() == 0 {
@@ -115,7 +118,7 @@ impl RowWriter {
     fn delimiter(&self) -> u8 {
         match self.layout {
             Layout::Copied { delimiter } | Layout::Cells { delimiter } => delimiter,
-            Layout::Objects | Layout::Members | Layout::Screen => b',',
+            Layout::Objects | Layout::Members | Layout::Screen | Layout::Parquet => b',',
         }
     }
 
@@ -238,6 +241,21 @@ impl RowWriter {
                     out.push(b',');
                 }
             }
+            Layout::Parquet => {
+                if row.cells() > self.columns.names.len() && self.columns.are_delimited {
+                    push_surplus(out);
+                }
+                for column in 0..self.columns.names.len() {
+                    push_counted(
+                        match row.cell(column) {
+                            RawCell::Text(text) | RawCell::Number(text) => Some(text),
+                            RawCell::Nested => Some(NESTED),
+                            RawCell::Absent => None,
+                        },
+                        out,
+                    );
+                }
+            }
             Layout::Screen => {
                 for column in &self.shown {
                     match row.cell(*column) {
@@ -292,6 +310,7 @@ impl RowWriter {
                 push_json(text, out);
             }
             Layout::Screen => self.screen_cell(text, out),
+            Layout::Parquet => push_counted(Some(text.as_bytes()), out),
         }
     }
 
@@ -307,6 +326,10 @@ impl RowWriter {
                 out.push(b'"');
                 out.extend_from_slice(json);
                 out.push(b'"');
+            }
+            (Layout::Parquet, json) => {
+                let text = json.map(|json| unescaped(json));
+                push_counted(text.as_deref(), out);
             }
             (Layout::Screen, json) => {
                 let text = json.map(|json| unescaped(json)).unwrap_or_default();
@@ -339,6 +362,7 @@ impl RowWriter {
     fn end(&self, row: RowBytes<'_>, is_last: bool, out: &mut Vec<u8>) {
         let line_end = match self.layout {
             Layout::Screen => return out.push(b'\n'),
+            Layout::Parquet => return,
             Layout::Objects | Layout::Members => {
                 out.push(b'}');
                 row.line_end()
@@ -365,13 +389,14 @@ const NESTED: &[u8] = b"(an object or an array)";
 /// The layout of the output.
 pub(super) fn layout_of(
     container: Container,
-    asked: Option<figdex_io::Layout>,
+    asked: Option<figdex_io::RowLayout>,
     is_screen: bool,
     cell_delimiter: u8,
 ) -> Layout {
-    use figdex_io::Layout::{Csv, JsonLines};
+    use figdex_io::RowLayout::{Csv, JsonLines, Parquet};
     match (container, asked) {
         (_, None) if is_screen => Layout::Screen,
+        (_, Some(Parquet)) => Layout::Parquet,
         (Container::Delimited { delimiter }, None | Some(Csv)) => Layout::Copied { delimiter },
         (Container::Delimited { .. }, Some(JsonLines)) => Layout::Members,
         (Container::JsonLines, None | Some(JsonLines)) => Layout::Objects,
