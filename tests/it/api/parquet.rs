@@ -150,10 +150,7 @@ fn conditions() {
     assert_eq!(unchanged.header("etag"), tag);
     let other = files.get("1", &[("if-match", "\"x\"")]);
     assert_eq!(other.status, 412);
-    assert!(
-        other.body.starts_with("{\"error\":\"The file at this address is another"),
-        "{other:?}"
-    );
+    assert!(other.body.starts_with("{\"error\":\"The file at this"), "{}", other.body);
     let range = ("range", "bytes=1-2");
     let same = files.get("1", &[range, ("if-range", &tag), ("if-match", &tag)]);
     assert_eq!((same.status, &*same.body), (206, "ir"));
@@ -273,7 +270,7 @@ fn the_document_has_it() {
         let files = Files::new(Some(b"first"), &[], settings);
         let schema = files.server.request("GET", "/schema", &[], "");
         let document = Document(serde_json::from_str(&schema.body).unwrap());
-        document.operations().any(|(path, ..)| path.ends_with("/instruments.parquet"))
+        document.operations().iter().any(|(path, ..)| path.ends_with("/instruments.parquet"))
     };
     assert!(described(settings()));
     assert!(!described(Settings::default()));

@@ -86,9 +86,11 @@ impl Hostile {
     /// Its bytes, with the key of a caller.
     pub(super) fn bytes(&self, key: &str) -> Vec<u8> {
         let Some(media_type) = self.form.media_type() else {
-            // Of the routes without a body only this one asks for a key.
+            // Of the routes without a body only these ask for a key.
             let headers = match &*self.route {
-                "/changes" => format!("{}X-OPENFIGI-APIKEY: {key}\r\n", self.headers),
+                "/changes" | super::parquet::ROUTE => {
+                    format!("{}X-OPENFIGI-APIKEY: {key}\r\n", self.headers)
+                }
                 _ => self.headers.clone(),
             };
             return get(&self.path, &headers);
