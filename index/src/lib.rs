@@ -119,8 +119,8 @@ pub use crate::generation::id::{GenerationId, GenerationIdError};
 pub use crate::generation::manifest::{
     FileEntry, MANIFEST_BYTES_MAX, Manifest, ParquetEntry, PartEntry, PastEntry, SourceEntry,
 };
-pub use crate::generation::names::{FileName, PartFolder};
-pub use crate::generation::parquet::{PARQUET, PARQUET_FILE, ParquetFile};
+pub use crate::generation::names::{FileName, PARQUET, PARQUET_FILE, PartFolder};
+pub use crate::generation::parquet::ParquetFile;
 pub use crate::generation::past::column::PastColumn;
 pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
 pub use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};

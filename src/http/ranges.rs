@@ -49,7 +49,7 @@ fn tags(request: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
-/// The bytes of a single range; `None` for several ranges, other units, and a range that is none:
+/// The bytes of a single range; `None` for several ranges, other units, and an invalid range:
 /// these are ignored, as the standard allows.
 fn single(range: &str, bytes: u64) -> Option<Part> {
     let (unit, range) = range.split_once('=')?;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::folder::sync;
 use crate::generation::manifest::{Manifest, ParquetEntry};
-use crate::generation::parquet::{PARQUET, PARQUET_FILE};
+use crate::generation::names::{PARQUET, PARQUET_FILE};
 use crate::instrument::id_type::IdType;
 
 /// The reason why a file was not written.

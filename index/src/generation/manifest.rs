@@ -16,8 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::folder::{Publication, sync};
 use super::id::GenerationId;
-use super::names::{FileName, PartFolder, below};
-use super::parquet::PARQUET;
+use super::names::{FileName, PARQUET, PartFolder, below};
 use super::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG};
 use crate::error::{Error, Result};
 use crate::instrument::date::Date;

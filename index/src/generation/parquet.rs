@@ -9,15 +9,9 @@ use std::path::Path;
 
 use super::folder::{generations, path_of};
 use super::manifest::{FileEntry, Manifest, ParquetEntry};
-use super::names::{FileName, below};
+use super::names::{FileName, PARQUET, PARQUET_FILE, below};
 use crate::error::{Error, Result};
 use crate::instrument::id_type::IdType;
-
-/// The folder of the file, in that of the generation.
-pub const PARQUET: &str = "parquet";
-
-/// The name of the file.
-pub const PARQUET_FILE: &str = "instruments.parquet";
 
 /// The open Parquet file of a generation. Its bytes stay readable when the generation is removed.
 #[derive(Debug)]

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use super::Generation;
 use super::folder::{BuildLock, Publication, generations, sync, warn_of_leftover};
 use super::manifest::{FileEntry, Manifest, ParquetEntry};
-use super::names::{below, within};
-use super::parquet::PARQUET;
+use super::names::{PARQUET, below, within};
 use super::past::PAST;
 use crate::error::{Error, Result};
 

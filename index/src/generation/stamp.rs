@@ -30,7 +30,7 @@ use figdex_io::escaped_path;
 use super::access::Access;
 use super::folder::{NEW, remove_if_there, stamp_of};
 use super::manifest::{Checksummed, FileEntry, Manifest};
-use super::parquet::PARQUET;
+use super::names::PARQUET;
 use super::past::PAST;
 use crate::error::Result;
 

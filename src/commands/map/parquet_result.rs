@@ -10,34 +10,16 @@ use figdex_ingest::inspect::parquet::{
     ParquetCell, ParquetColumn, ParquetKind, ParquetOptions, ParquetRows,
 };
 
+use super::cells::{ABSENT, SURPLUS};
 use super::past::PastCell;
 use super::rows::RowWriter;
 use crate::config::map::Many;
-
-/// In place of the length: there is no value.
-const ABSENT: u32 = u32::MAX;
-
-/// In place of a length: the row has more cells than the heading.
-const SURPLUS: u32 = u32::MAX - 1;
 
 /// The result that is being written.
 pub(super) struct ParquetResult {
     /// `None` when the file is complete.
     rows: Option<ParquetRows>,
     kinds: Vec<ParquetKind>,
-}
-
-/// Appends a cell, or the absence of one.
-pub(super) fn push_counted(text: Option<&[u8]>, out: &mut Vec<u8>) {
-    let Some(text) = text else { return out.extend_from_slice(&ABSENT.to_le_bytes()) };
-    // A row of a table is at most 16 MB.
-    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    out.extend_from_slice(text);
-}
-
-/// Notes that the row has more cells than the heading.
-pub(super) fn push_surplus(out: &mut Vec<u8>) {
-    out.extend_from_slice(&SURPLUS.to_le_bytes());
 }
 
 impl ParquetResult {

@@ -8,10 +8,9 @@ use figdex_ingest::table::{Container, RawCell, RowBytes, Table};
 use figdex_io::escaped;
 
 use super::answerer::{Answer, Answerer};
-use super::cells::{push_cell, push_guarded, push_json, unescaped};
+use super::cells::{push_cell, push_counted, push_guarded, push_json, push_surplus, unescaped};
 use super::columns::Columns;
 use super::names::Names;
-use super::parquet_result::{push_counted, push_surplus};
 use super::past::{self, PastCell};
 use crate::config::map::Many;
 

@@ -76,7 +76,7 @@ fn settings() -> Settings {
     Settings { parquet: true, ..Settings::default() }
 }
 
-/// Bytes that are no text, longer than several pieces.
+/// Bytes that are longer than several pieces.
 fn long() -> Vec<u8> {
     (0..1_000_003_u32).map(|place| b'a' + (place % 23) as u8).collect()
 }

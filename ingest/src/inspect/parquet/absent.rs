@@ -8,9 +8,9 @@ use crate::source::NO_PARQUET;
 
 /// The rows of a Parquet file, which this program cannot write.
 #[derive(Debug)]
-pub struct ParquetRows(Infallible);
+pub struct AbsentRows(Infallible);
 
-impl ParquetRows {
+impl AbsentRows {
     /// Refuses to begin a file.
     ///
     /// # Errors

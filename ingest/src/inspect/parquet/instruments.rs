@@ -23,7 +23,7 @@ use super::{ParquetCell, ParquetColumn, ParquetKind, ParquetOptions, ParquetRows
 pub struct IdentifierColumns(Vec<IdType>);
 
 impl IdentifierColumns {
-    /// Those of every idType that an export has.
+    /// The identifiers of every idType that an export has.
     pub fn all() -> Self {
         Self(identifier_columns().collect())
     }

@@ -18,7 +18,7 @@ use std::io;
 use figdex_index::Date;
 
 #[cfg(not(feature = "parquet"))]
-pub use self::absent::ParquetRows;
+pub use self::absent::AbsentRows as ParquetRows;
 pub use self::instruments::{IdentifierColumns, build_writer};
 pub(super) use self::instruments::{ParquetDump, begin, cell, facts};
 #[cfg(feature = "parquet")]

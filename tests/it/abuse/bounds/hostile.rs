@@ -2,6 +2,9 @@
 
 use std::io::Write as _;
 
+/// The route of the Parquet file.
+pub(super) const PARQUET_ROUTE: &str = "/generations/{generation}/instruments.parquet";
+
 /// The form of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -88,7 +91,7 @@ impl Hostile {
         let Some(media_type) = self.form.media_type() else {
             // Of the routes without a body only these ask for a key.
             let headers = match &*self.route {
-                "/changes" | super::parquet::ROUTE => {
+                "/changes" | PARQUET_ROUTE => {
                     format!("{}X-OPENFIGI-APIKEY: {key}\r\n", self.headers)
                 }
                 _ => self.headers.clone(),

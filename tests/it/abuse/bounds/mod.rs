@@ -24,7 +24,7 @@ use std::time::Duration;
 use figdex_ingest::{Build, Input};
 
 use self::bodies::{adversaries, jobs};
-use self::hostile::{Form, Hostile};
+use self::hostile::{Form, Hostile, PARQUET_ROUTE};
 use self::measured::{Effect, Subject, named_program};
 use self::random::Random;
 use self::table::table;
@@ -113,7 +113,7 @@ fn a_request_takes_little_memory() {
         assert!(hostile.body_bytes() <= BODY_BYTES_MAX, "{}", hostile.name);
         let Some((bytes, effect)) = subject.memory(&hostile) else { return };
         let most = match effect.answer_bytes > LONG_BYTES {
-            _ if hostile.route == parquet::ROUTE => FILE_MAX,
+            _ if hostile.route == PARQUET_ROUTE => FILE_MAX,
             true => LONG_MAX,
             false => SHORT_MAX,
         };

@@ -4,10 +4,7 @@ use std::fs;
 
 use figdex_index::ParquetWriter;
 
-use super::hostile::Hostile;
-
-/// The route of the file.
-pub(super) const ROUTE: &str = "/generations/{generation}/instruments.parquet";
+use super::hostile::{Hostile, PARQUET_ROUTE};
 
 /// The size of the file: of many pieces.
 const BYTES: usize = 16 << 20;
@@ -19,7 +16,7 @@ pub(super) fn writer() -> ParquetWriter {
 
 pub(super) fn hostile() -> Vec<Hostile> {
     let of = |generation: &str| {
-        Hostile::get(ROUTE, &format!("/generations/{generation}/instruments.parquet"))
+        Hostile::get(PARQUET_ROUTE, &format!("/generations/{generation}/instruments.parquet"))
     };
     let mut all = vec![of("1"), of("latest"), of("2"), of(&"9".repeat(8_000))];
     all.push(of("1").named("the file, packed".to_owned()).with("Accept-Encoding: gzip\r\n"));
