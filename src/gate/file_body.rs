@@ -43,7 +43,7 @@ pub(super) async fn body_of(
         Refusal::Now => ApiError::Unavailable,
         Refusal::Always => ApiError::Internal,
     })?;
-    let mut reading = Reading { state, caller, file, range };
+    let mut reading = FileReading { state, caller, file, range };
     let first = reading.next().await?;
     if reading.range.is_empty() {
         return Ok(Response::new(first.into()));
@@ -69,14 +69,14 @@ pub(super) async fn body_of(
 }
 
 /// The rest of a file that is to be sent.
-struct Reading {
+struct FileReading {
     state: Arc<State>,
     caller: Caller,
     file: Arc<ParquetFile>,
     range: Range<u64>,
 }
 
-impl Reading {
+impl FileReading {
     /// Reads the next piece.
     async fn next(&mut self) -> Result<Bytes, ApiError> {
         let Range { start, end } = self.range;

@@ -17,7 +17,7 @@ use crate::callers::limits::Span;
 use crate::callers::limits::standing::Standing;
 use crate::callers::version::Version;
 use crate::config::Settings;
-use crate::http::ranges::{Part, part};
+use crate::http::ranges::{FilePart, part};
 use crate::request::Route;
 use crate::state::State;
 use crate::{request, wire};
@@ -155,11 +155,11 @@ async fn sent(
 ) -> Result<Response, OpenError> {
     let (bytes, tag) = (file.bytes(), format!("\"{}\"", file.sha256()));
     let (range, status) = match part(&head.method, &head.headers, &tag, bytes) {
-        Part::Whole => (0..bytes, StatusCode::OK),
-        Part::Bytes(range) => (range, StatusCode::PARTIAL_CONTENT),
-        Part::Unchanged => (0..0, StatusCode::NOT_MODIFIED),
-        Part::Changed => return Err(OpenError::PreconditionFailed(CHANGED)),
-        Part::Beyond => return Err(OpenError::RangeNotSatisfiable { bytes }),
+        FilePart::Whole => (0..bytes, StatusCode::OK),
+        FilePart::Bytes(range) => (range, StatusCode::PARTIAL_CONTENT),
+        FilePart::Unchanged => (0..0, StatusCode::NOT_MODIFIED),
+        FilePart::Changed => return Err(OpenError::PreconditionFailed(CHANGED)),
+        FilePart::Beyond => return Err(OpenError::RangeNotSatisfiable { bytes }),
     };
     let length = range.end - range.start;
     let last = range.end.saturating_sub(1);

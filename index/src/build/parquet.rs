@@ -16,10 +16,10 @@ use crate::generation::names::{PARQUET, PARQUET_FILE};
 use crate::instrument::id_type::IdType;
 
 /// The reason why a file was not written.
-type Fault = Box<dyn StdError + Send + Sync>;
+type WriteFault = Box<dyn StdError + Send + Sync>;
 
 /// Writes the file of the instruments of a catalogue to a path where nothing is yet.
-type Write = Arc<dyn Fn(&Catalogue, &Path) -> std::result::Result<(), Fault> + Send + Sync>;
+type Write = Arc<dyn Fn(&Catalogue, &Path) -> std::result::Result<(), WriteFault> + Send + Sync>;
 
 /// The writer of the Parquet file of a generation.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ impl ParquetWriter {
     /// A writer. `identifiers` are the idTypes of which the file gets columns.
     pub fn new(
         identifiers: Vec<IdType>,
-        write: impl Fn(&Catalogue, &Path) -> std::result::Result<(), Fault> + Send + Sync + 'static,
+        write: impl Fn(&Catalogue, &Path) -> std::result::Result<(), WriteFault> + Send + Sync + 'static,
     ) -> Self {
         Self { identifiers, write: Arc::new(write) }
     }
