@@ -40,6 +40,9 @@ fn a_build_writes_a_file() {
         assert!(is_parquet(&file));
         assert_eq!(fs::metadata(&file).unwrap().len(), entry.file().bytes);
     }
+    let (code, inspected, said) = ingest(folder, &["inspect", "index"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(inspected.contains(", with ID_ISIN\n"), "{inspected}");
     let (code, _, said) = ingest(folder, &["verify", "index"]);
     assert_eq!(code, 0, "{said}");
     for (arguments, out) in [
