@@ -7,7 +7,7 @@ use figdex_fuzz::{dump, questions};
 use figdex_index::{Catalogue, IdValue, Instrument};
 use figdex_ingest::inspect::export;
 use figdex_ingest::{Build, Error, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
-use figdex_io::Layout;
+use figdex_io::RowLayout;
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 
@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((_folder, first)) = build(content, dump::format(*choice)) else { return };
     questions::ask(&first);
     let mut exported = Vec::new();
-    export::write(&first, Layout::JsonLines, &mut exported)
+    export::write(&first, RowLayout::JsonLines, &mut exported)
         .expect("JSON Lines can hold every instrument");
     let format = "jsonl".parse().expect("a built-in format");
     let (_folder, second) = build(&exported, Some(format)).expect("an export can be built");

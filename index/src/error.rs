@@ -94,6 +94,14 @@ pub enum Error {
         /// The step that failed.
         source: Box<Error>,
     },
+    /// The Parquet file of the instruments could not be written.
+    #[error("{}", escaped_path(.path))]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The past ends after the day of the new generation.
     #[error(
         "{} ends on {last}, and the dumps are of {day}: a past goes on with a later day \

@@ -90,6 +90,7 @@ mod suggest;
 mod words;
 
 pub use crate::build::filled::Filled;
+pub use crate::build::parquet::ParquetWriter;
 pub use crate::build::past::{PastOptions, PastReport, exported_past};
 pub use crate::build::published_past::PublishedPast;
 pub use crate::build::{BuildOptions, Builder, Built};
@@ -116,9 +117,10 @@ pub use crate::generation::changes::{
 pub use crate::generation::folder::{BuildLock, Publication, generations, is_index};
 pub use crate::generation::id::{GenerationId, GenerationIdError};
 pub use crate::generation::manifest::{
-    FileEntry, MANIFEST_BYTES_MAX, Manifest, PartEntry, PastEntry, SourceEntry,
+    FileEntry, MANIFEST_BYTES_MAX, Manifest, ParquetEntry, PartEntry, PastEntry, SourceEntry,
 };
-pub use crate::generation::names::{FileName, PartFolder};
+pub use crate::generation::names::{FileName, PARQUET, PARQUET_FILE, PartFolder};
+pub use crate::generation::parquet::ParquetFile;
 pub use crate::generation::past::column::PastColumn;
 pub use crate::generation::past::log::{LogSummary, ObservedDays, PastLog};
 pub use crate::generation::past::stated::{Retired, RetiredKind, RetiredOf};
@@ -128,7 +130,7 @@ pub use crate::generation::rollback;
 pub use crate::instrument::attribute::Attribute;
 pub use crate::instrument::date::{Date, DateError};
 pub use crate::instrument::exported::{
-    ExportedObject, HasSeparator, LIST_SEPARATOR, csv_text, export_columns,
+    ExportedObject, HasSeparator, LIST_SEPARATOR, csv_text, export_columns, identifier_columns,
 };
 pub use crate::instrument::figi::{FIGI_CHARS, Figi, FigiError};
 pub use crate::instrument::id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};

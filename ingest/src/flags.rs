@@ -2,6 +2,7 @@
 //! (`examples/manual.rs` of the workspace), so each flag is explained in full here.
 
 mod history;
+mod parquet;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,12 +12,13 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use figdex_index::Date;
-use figdex_io::{Address, Layout};
+use figdex_io::{Address, Layout, RowLayout};
 use figdex_opensearch::client::ClientSettings;
 use figdex_opensearch::{Division, PATIENCE, PublishOptions};
 use figdex_universe::{Dirt, Mix};
 
 pub use self::history::HistoryFlags;
+pub use self::parquet::ParquetFlags;
 use crate::{Format, MEMORY_BYTES_MIN, MaxRejects, Share};
 
 /// Builds Figdex indexes from dumps of instruments.
@@ -163,6 +165,9 @@ pub struct BuildFlags {
     /// this, such as 90d. A server with --changes answers from them
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub keep_changes: Option<Duration>,
+    /// The flag of a Parquet file.
+    #[command(flatten)]
+    pub parquet: ParquetFlags,
     /// Flags for the past.
     #[command(flatten)]
     pub history: HistoryFlags,
@@ -454,7 +459,7 @@ pub struct ExportFlags {
     pub out: Option<PathBuf>,
     /// Layout of the dump
     #[arg(long, default_value = "csv")]
-    pub format: Layout,
+    pub format: RowLayout,
     /// Also write the lists of allowed values into this folder, for `build --values`
     #[arg(long, value_name = "DIR")]
     pub values: Option<PathBuf>,
@@ -487,7 +492,7 @@ pub struct DiffFlags {
     /// Layout of the rows: the columns of an export, after _change_type,
     /// _commit_version, _commit_timestamp and _cosmetic
     #[arg(long, default_value = "csv")]
-    pub format: Layout,
+    pub format: RowLayout,
 }
 
 const DIFF_EXAMPLES: &str = "\

@@ -23,7 +23,7 @@ pub use crate::address::{
 };
 pub use crate::files::{Files, NewFile, Output, OutputError};
 pub use crate::hex::{hex, unhex};
-pub use crate::layout::Layout;
+pub use crate::layout::{Layout, RowLayout};
 pub use crate::numbers::{Size, grouped};
 pub use crate::owner::{Owner, SharedFolder};
 pub use crate::printable::{

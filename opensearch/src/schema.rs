@@ -68,7 +68,8 @@ impl About {
     pub(crate) fn of(catalogue: &Catalogue, generation: u64) -> Result<Self> {
         // Neither the parts nor the past go into a cluster.
         let manifest = catalogue.manifest().clone();
-        let manifest = Manifest { generation, parts: Vec::new(), past: None, ..manifest };
+        let manifest =
+            Manifest { generation, parts: Vec::new(), past: None, parquet: None, ..manifest };
         let places = STANDARD.encode(catalogue.places()?.bytes());
         let about = Self { format: FORMAT, manifest, places };
         let bytes = serde_json::to_vec(&about).map_or(usize::MAX, |json| json.len());

@@ -111,7 +111,7 @@ const ROWS: HeaderName = HeaderName::from_static("figdex-rows");
 const RETRY_AFTER: &str = "1";
 
 /// An error of a route outside of the contract: a line of the table, or a text of that route. The
-/// text is answered as JSON (contract 16.3, 16.6, 17.9, 19.9).
+/// text is answered as JSON (contract 16.3, 16.6, 17.9, 19.9, 22.8).
 #[derive(Debug)]
 pub(crate) enum OpenError {
     /// A line of the table.
@@ -120,7 +120,8 @@ pub(crate) enum OpenError {
     Invalid(Cow<'static, str>),
     /// The request asks for something that does not exist: a 404.
     NotFound(&'static str),
-    /// The token of the caller is of data with other columns than the caller may see: a 409.
+    /// The caller may not see what is asked for in this form, or its token is of data with other
+    /// columns than it may see: a 409.
     Conflict(String),
     /// The form that the request accepts cannot hold the answer: a 406.
     NotAcceptable(String),
@@ -128,6 +129,13 @@ pub(crate) enum OpenError {
     Gone(String),
     /// The URL is too long: a 414.
     UriTooLong(String),
+    /// The caller has another file than it believes: a 412.
+    PreconditionFailed(&'static str),
+    /// The file ends before the range of bytes: a 416.
+    RangeNotSatisfiable {
+        /// The size of the file.
+        bytes: u64,
+    },
     /// The request is a list with more jobs than are allowed in one request: a 413.
     TooLarge {
         /// The text for people.
@@ -155,10 +163,15 @@ impl OpenError {
             Self::Line(error) => Err(error),
             Self::Invalid(text) => Ok((StatusCode::BAD_REQUEST, text)),
             Self::NotFound(text) => Ok((StatusCode::NOT_FOUND, text.into())),
-            Self::Conflict(text) => Ok((StatusCode::CONFLICT, text.into())),
             Self::NotAcceptable(text) => Ok((StatusCode::NOT_ACCEPTABLE, text.into())),
+            Self::Conflict(text) => Ok((StatusCode::CONFLICT, text.into())),
             Self::Gone(text) => Ok((StatusCode::GONE, text.into())),
             Self::UriTooLong(text) => Ok((StatusCode::URI_TOO_LONG, text.into())),
+            Self::PreconditionFailed(text) => Ok((StatusCode::PRECONDITION_FAILED, text.into())),
+            Self::RangeNotSatisfiable { bytes } => Ok((
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                format!("The file has {bytes} bytes, and the range begins after them.").into(),
+            )),
             Self::TooLarge { text, .. } => Ok((StatusCode::PAYLOAD_TOO_LARGE, text.into())),
         }
     }

@@ -32,6 +32,9 @@ pub(crate) struct Pools {
     pub(crate) schema: Pool,
     /// `/instruments`, one answer at a time. No rate limits it, so it has a separate pool.
     pub(crate) instruments: Pool,
+    /// Reading the Parquet file, two pieces at a time: an index of files on a slow disk keeps no
+    /// other work waiting.
+    pub(crate) parquet: Pool,
 }
 
 /// The approximate time of a unit of work (engine 8).
@@ -74,16 +77,16 @@ impl Pools {
     pub(crate) fn new(threads: Option<usize>, timeout: Duration) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or(cores - 1).max(1);
-        let [answers, packing, metrics, schema, instruments] =
-            [threads, threads, 1, 1, 1].map(|threads| Pool::new(threads, timeout));
-        Self { answers, packing, metrics, schema, instruments }
+        let [answers, packing, metrics, schema, instruments, parquet] =
+            [threads, threads, 1, 1, 1, 2].map(|threads| Pool::new(threads, timeout));
+        Self { answers, packing, metrics, schema, instruments, parquet }
     }
 
     /// The most threads that tasks of all pools hold at a time, running or paused.
     pub(crate) fn threads_max(threads: Option<usize>) -> usize {
-        let Self { answers, packing, metrics, schema, instruments } =
+        let Self { answers, packing, metrics, schema, instruments, parquet } =
             Self::new(threads, Duration::ZERO);
-        let pools = [answers, packing, metrics, schema, instruments];
+        let pools = [answers, packing, metrics, schema, instruments, parquet];
         pools.iter().map(|pool| Queue::<()>::started_max(pool.threads)).sum()
     }
 }

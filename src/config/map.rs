@@ -12,7 +12,7 @@ use clap::{Arg, Args, ValueEnum};
 use figdex_index::{IdType, ListField, Policy, Property, Vendor, Vocabulary};
 use figdex_ingest::flags::{ClusterFlags, address, supported_address};
 use figdex_ingest::table::HEADING_ROW_MAX;
-use figdex_io::{Address, Layout, escaped_path};
+use figdex_io::{Address, RowLayout, escaped_path};
 
 use super::DEFAULT_INDEX;
 use super::as_of::{AsOf, DayFormat};
@@ -139,16 +139,21 @@ pub struct MapFlags {
     #[arg(long, value_name = "P%", verbatim_doc_comment)]
     pub min_matched: Option<Percent>,
     /// Put an apostrophe before each cell that a spreadsheet would run as a
-    /// formula. JSON lines are left as they are
+    /// formula. JSON lines and Parquet are left as they are
     #[arg(long, verbatim_doc_comment)]
     pub guard_formulas: bool,
     /// Also find equities that are not listed
     #[arg(long)]
     pub include_unlisted_equities: bool,
     /// Layout of the result [default: by the ending of --out, else that of
-    /// FILE; csv for Parquet, which is not written]
-    #[arg(long, value_name = "csv|jsonl", hide_possible_values = true, verbatim_doc_comment)]
-    pub format: Option<Layout>,
+    /// FILE; csv for Parquet]. parquet needs --out
+    #[arg(
+        long,
+        value_name = "csv|jsonl|parquet",
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub format: Option<RowLayout>,
     /// Delimiter between the cells of FILE: a character, or tab
     /// [default: recognised]
     #[arg(long, value_name = "CHARACTER", verbatim_doc_comment)]
@@ -205,7 +210,7 @@ impl MapFlags {
     /// The message of a usage error.
     pub fn check(&self) -> Result<(), String> {
         for (flag, path, holds) in [
-            ("--out", &self.out, Holds::Rows),
+            ("--out", &self.out, Holds::Result),
             ("--unmatched", &self.unmatched, Holds::Rows),
             ("--ambiguous", &self.ambiguous, Holds::Rows),
             ("--report", &self.report, Holds::Report),
@@ -218,6 +223,20 @@ impl MapFlags {
             if let Some(what) = ending(path).and_then(|ending| holds.refuses(&ending)) {
                 return named(&what);
             }
+        }
+        let is_file = self.out.as_ref().is_some_and(|path| path.as_os_str() != "-");
+        if self.format == Some(RowLayout::Parquet) && !is_file {
+            return Err("--format parquet is not for a terminal or a pipe; name a file with --out"
+                .to_owned());
+        }
+        if let (Some(path), Some(RowLayout::Csv | RowLayout::JsonLines)) = (&self.out, self.format)
+            && ending(path).as_deref() == Some("parquet")
+        {
+            return Err(format!(
+                "--out {}: --format names another layout; leave out --format, or name a .csv or \
+                 .jsonl file",
+                escaped_path(path)
+            ));
         }
         for (place, field) in self.fields.iter().enumerate() {
             if self.fields[..place].contains(field) {
@@ -255,6 +274,9 @@ pub fn ending(path: &Path) -> Option<String> {
 /// The content of a file that is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
+    /// The result.
+    Result,
+    /// Rows as they came.
     Rows,
     Report,
 }
@@ -263,18 +285,18 @@ impl Holds {
     /// The reason to refuse a file whose ending contradicts the content of the file.
     fn refuses(self, ending: &str) -> Option<String> {
         let name = match self {
-            Self::Rows => "name a .csv or .jsonl file",
+            Self::Result | Self::Rows => "name a .csv or .jsonl file",
             Self::Report => "name a .json file",
         };
         let reason = match ending {
-            "parquet" => format!("Parquet is read and not written; {name}"),
+            "parquet" if self != Self::Result => format!("only --out may be Parquet; {name}"),
             "gz" | "zst" | "bz2" | "xz" | "zip" | "7z" => {
                 format!("the files are not compressed; leave out .{ending}, and compress it later")
             }
             "xls" | "xlsx" | "xlsm" | "xlsb" | "ods" | "numbers" => {
                 format!("spreadsheets are not written; {name}, which they open")
             }
-            "json" if self == Self::Rows => {
+            "json" if self != Self::Report => {
                 format!("one JSON document is not written, but JSON lines; {name}")
             }
             "csv" | "tsv" | "tab" | "psv" | "jsonl" | "ndjson" if self == Self::Report => {

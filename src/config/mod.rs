@@ -128,6 +128,8 @@ pub struct Settings {
     pub identifiers: IdentifierClasses,
     /// Whether `/changes` is answered.
     pub changes: bool,
+    /// Whether the Parquet file of all instruments is answered.
+    pub parquet: bool,
     /// The origins whose web pages may call.
     pub cors: Cors,
     /// The server's address for its clients, without a slash at the end. `None` when it is unknown;
@@ -217,6 +219,7 @@ impl Default for Settings {
             hide_identifiers: false,
             identifiers: IdentifierClasses::default(),
             changes: false,
+            parquet: false,
             cors: Cors::default(),
             public_url: None,
             trust_proxy: false,
@@ -348,6 +351,13 @@ impl Config {
             faults.push(
                 "changes: an index in a cluster has no changes; they are in the folder of an index, \
                  and in object storage"
+                    .to_owned(),
+            );
+        }
+        if settings.parquet && matches!(self.index, Some(Address::Cluster(_))) {
+            faults.push(
+                "parquet: an index in a cluster has no Parquet file; it is in the folder of an \
+                 index, and in object storage"
                     .to_owned(),
             );
         }

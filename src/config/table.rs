@@ -411,6 +411,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..ANSWERS
     },
     Setting {
+        name: "parquet",
+        help: "Answer GET /generations/{generation}/instruments.parquet: all instruments as one \
+               file, of which engines such as DuckDB read only the parts that they need. Needs an \
+               index built with `--parquet`; with `keys` a request needs a key",
+        set: |config, text| put(&mut config.settings.parquet, values::truth(text)),
+        get: |config| Some(config.settings.parquet.into()),
+        ..ANSWERS
+    },
+    Setting {
         name: "cors",
         takes: Takes::List("ORIGIN"),
         help: "Origins whose web pages may call this server, as `https://app.example.com`, or \

@@ -11,6 +11,7 @@
 //! | `find` | the question of `GET /find` |
 //! | `questions` | questions, each with the way to ask either engine |
 //! | `lookups`, `list` | questions that borrow from the body of a request |
+//! | `parquet` | the Parquet file of a generation |
 //! | `which` | the engine: an index on this machine, or one in a cluster |
 //! | `rows` | the rows of an answer, in the index or fetched from a cluster |
 //! | `turn` | work that is done at once, or else in a turn |
@@ -20,6 +21,7 @@ mod changes;
 mod find;
 mod list;
 mod lookups;
+mod parquet;
 mod questions;
 mod rows;
 mod turn;
@@ -30,6 +32,7 @@ pub(crate) use self::changes::ChangesAsked;
 pub(crate) use self::find::{Find, FoundPage, TextReading};
 pub(crate) use self::list::ListQuestions;
 pub(crate) use self::lookups::{LookedUp, Lookups};
+pub(crate) use self::parquet::parquet_of;
 pub(crate) use self::questions::{
     Example, OneHistory, OneInstrument, PageQuestion, PastOfOne, Suggestions,
 };

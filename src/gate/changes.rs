@@ -9,7 +9,8 @@ use warp::reply::Response;
 use super::call::Head;
 use super::media::form_of_answer;
 use super::{
-    GENERATION, NOT_SHOWN, TOKEN, count, header_of, not_shown, read_only, reply, with_rate_headers,
+    GENERATION, NOT_SHOWN, TOKEN, count, header_of, not_shown, read_only, reply, with_key,
+    with_rate_headers,
 };
 use crate::callers::Caller;
 use crate::callers::error::{ApiError, OpenError};
@@ -19,9 +20,8 @@ use crate::callers::version::Version;
 use crate::http::pieces::Pieces;
 use crate::request::Route;
 use crate::state::State;
-use crate::wire::Token;
 use crate::wire::list::Form;
-use crate::{request, wire};
+use crate::wire::{self, Token};
 
 /// The cursor of the next page.
 const CURSOR: HeaderName = HeaderName::from_static("figdex-cursor");
@@ -84,17 +84,8 @@ async fn answer(
     if !settings.changes {
         return Err(OpenError::NotFound(TURNED_OFF));
     }
-    let key = state.keys().admit(headers)?;
-    match &key {
-        Some(key) => request::set_key(key.name.clone()),
-        None if state.keys().file().is_some() => return Err(ApiError::InvalidApiKey.into()),
-        None => {}
-    }
-    let visible = settings.visible(key.as_ref().is_some_and(|key| key.is_internal));
+    let (caller, visible) = with_key(state, head)?;
     let form = form_of_answer(headers, Form::Ndjson).ok_or(ApiError::UnsupportedAccept)?;
-    let caller = key
-        .map(|key| Caller::Key(key.id))
-        .unwrap_or_else(|| Caller::without_key(head.peer, headers, settings.trust_proxy));
     // The windows of this route are kept among those of v3.
     *counted = count(state.limiter().as_deref(), caller, Version::V3, Span::Changes)?;
     let ChangesPage { written, generation: (number, token), cursor } =

@@ -9,7 +9,9 @@
 mod body;
 pub(crate) mod call;
 mod changes;
+mod file_body;
 mod media;
+mod parquet;
 pub(crate) mod reply;
 
 use std::panic::AssertUnwindSafe;
@@ -24,6 +26,7 @@ use self::body::{BodyStream, UnreadBody};
 use self::call::{Admitted, Call, Head, Incoming, JobsOfList};
 pub(crate) use self::changes::{ChangesPage, changes};
 use self::media::{accepts_json, form_of_answer, form_of_body, is_json};
+pub(crate) use self::parquet::{ParquetAnswer, parquet};
 use crate::callers::Caller;
 use crate::callers::auth::HEADERS;
 use crate::callers::error::{ApiError, OpenError};
@@ -197,6 +200,27 @@ pub(crate) fn noting_hidden(mut reply: Response, visible: Visible) -> Response {
         reply.headers_mut().insert(NOT_SHOWN, names);
     }
     reply
+}
+
+/// The caller of a route that gives whole rows away, and the idTypes that it may see. Where there are
+/// keys, it needs one.
+///
+/// # Errors
+/// [`ApiError::InvalidApiKey`] without a key where there are keys, and with one that is not valid.
+fn with_key(state: &State, head: &Head) -> Result<(Caller, Visible), ApiError> {
+    let settings = state.settings();
+    let key = state.keys().admit(&head.headers)?;
+    match &key {
+        Some(key) => request::set_key(key.name.clone()),
+        None if state.keys().file().is_some() => return Err(ApiError::InvalidApiKey),
+        None => {}
+    }
+    let visible = settings.visible(key.as_ref().is_some_and(|key| key.is_internal));
+    let caller = match key {
+        Some(key) => Caller::Key(key.id),
+        None => Caller::without_key(head.peer, &head.headers, settings.trust_proxy),
+    };
+    Ok((caller, visible))
 }
 
 /// The idTypes that the caller of a route outside of the contract may see. These routes need no

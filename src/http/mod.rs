@@ -1,7 +1,8 @@
-//! HTTP apart from the endpoints: other origins, compression, answers in pieces, and header lists
-//! with qualities.
+//! HTTP apart from the endpoints: other origins, compression, answers in pieces, header lists
+//! with qualities, and the conditions and ranges of files.
 
 pub mod cors;
 pub(crate) mod encoding;
 pub(crate) mod pieces;
+pub(crate) mod ranges;
 pub(crate) mod weighted;

@@ -4,6 +4,7 @@
 //! name them by path and method, so existing programs find the names that they use.
 
 mod changes;
+mod parquet;
 
 use figdex_index::{Attribute, Level, Property};
 use serde_json::{Map, Value, json};
@@ -37,6 +38,10 @@ pub(super) fn paths(version: Version, settings: &Settings) -> Map<String, Value>
         add("/find", "get", find(settings));
         if settings.changes {
             add("/changes", "get", changes::operation(settings));
+        }
+        if settings.parquet {
+            let path = "/generations/{generation}/instruments.parquet";
+            add(path, "get", parquet::operation(settings));
         }
     }
     paths

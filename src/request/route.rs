@@ -20,6 +20,7 @@ pub(crate) enum Route {
     Facets,
     Find,
     Changes,
+    Parquet,
     About,
     Resolve,
     /// A file of the page, and also `/`.
@@ -57,6 +58,7 @@ impl Route {
             Self::Facets => "/facets",
             Self::Find => "/find",
             Self::Changes => "/changes",
+            Self::Parquet => "/generations/{generation}/instruments.parquet",
             Self::About => "/about",
             Self::Resolve => "/resolve",
             Self::Page => "/page/{file}",

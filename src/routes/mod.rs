@@ -10,6 +10,7 @@ mod history;
 mod instruments;
 mod mapping;
 pub(crate) mod metrics;
+mod parquet;
 mod resolve;
 mod schema;
 mod search;
@@ -73,6 +74,8 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(find::route(state.clone()))
         .unify()
         .or(changes::route(state.clone()))
+        .unify()
+        .or(parquet::route(state.clone()))
         .unify()
         .or(suggest::route(state))
         .unify()

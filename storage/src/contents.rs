@@ -9,14 +9,16 @@ use std::ops::Range;
 use std::path::Path;
 
 use figdex_index::{
-    FileEntry, FileName, GenerationId, MANIFEST_BYTES_MAX, Manifest, PAST, PartFolder,
+    FileEntry, FileName, GenerationId, MANIFEST_BYTES_MAX, Manifest, PARQUET, PAST, PartFolder,
 };
 use serde::de::Deserializer;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::layout::{LAYOUT, LAYOUT_WITH_CHANGES, LAYOUT_WITH_PAST, damaged, known_layout};
+use crate::layout::{
+    LAYOUT, LAYOUT_WITH_CHANGES, LAYOUT_WITH_PARQUET, LAYOUT_WITH_PAST, damaged, known_layout,
+};
 use crate::names::{Checksum, GenerationName};
 use crate::pieces::{FileKey, PIECES_MAX, Piece, PieceLists, Written, bytes_of};
 use crate::store::Store;
@@ -126,7 +128,7 @@ fn required<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 impl Parsed {
     fn of(text: &[u8], place: &str) -> Result<Self> {
         let place = || place.to_owned();
-        known_layout(text, LAYOUT_WITH_PAST, place)?;
+        known_layout(text, LAYOUT_WITH_PARQUET, place)?;
         let damaged_as = |what| Error::Damaged { place: place(), what };
         check_shape(text, DEPTH_MAX, TEXT_BYTES_MAX).map_err(damaged_as)?;
         let parsed: Self = serde_json::from_slice(text)
@@ -134,8 +136,9 @@ impl Parsed {
         if parsed.changes.as_ref().is_some_and(|lists| lists.files.is_empty()) {
             return Err(damaged_as("its list of change files is empty".to_owned()));
         }
-        let has_past = parsed.files.files.iter().any(|(name, _)| name.0 == Folder::Past);
-        let expected = layout_for(parsed.changes.is_some(), has_past);
+        let has = |folder| parsed.files.files.iter().any(|(name, _)| name.0 == folder);
+        let [has_past, has_parquet] = [Folder::Past, Folder::Parquet].map(has);
+        let expected = layout_for(parsed.changes.is_some(), has_past, has_parquet);
         match parsed.layout {
             layout if layout == expected => Ok(parsed),
             layout => Err(damaged_as(format!(
@@ -180,9 +183,10 @@ impl Parsed {
     }
 }
 
-/// The layout of contents with or without change files, and with or without a past.
-fn layout_for(has_changes: bool, has_past: bool) -> u32 {
+/// The layout of contents with or without change files, a past, and a Parquet file.
+fn layout_for(has_changes: bool, has_past: bool, has_parquet: bool) -> u32 {
     match (has_changes, has_past) {
+        _ if has_parquet => LAYOUT_WITH_PARQUET,
         (_, true) => LAYOUT_WITH_PAST,
         (true, false) => LAYOUT_WITH_CHANGES,
         (false, false) => LAYOUT,
@@ -251,6 +255,7 @@ pub(crate) fn check_shape(
 enum Folder {
     Part(PartFolder),
     Past,
+    Parquet,
 }
 
 impl fmt::Display for Folder {
@@ -258,6 +263,7 @@ impl fmt::Display for Folder {
         match self {
             Self::Part(folder) => folder.fmt(f),
             Self::Past => f.write_str(PAST),
+            Self::Parquet => f.write_str(PARQUET),
         }
     }
 }
@@ -290,6 +296,7 @@ impl TryFrom<String> for NameInFolder {
         let (folder, name) = key.split_once('/').unwrap_or((&key, ""));
         let folder = match folder {
             PAST => Folder::Past,
+            PARQUET => Folder::Parquet,
             part => Folder::Part(part.to_owned().try_into()?),
         };
         Ok(Self(folder, name.to_owned().try_into()?))
@@ -342,7 +349,8 @@ impl Serialize for Contents<'_> {
         }
         let has_changes = !self.changes.is_empty();
         let mut map = to.serialize_map(Some(3 + usize::from(has_changes)))?;
-        let layout = layout_for(has_changes, self.manifest.past.is_some());
+        let Manifest { past, parquet, .. } = self.manifest;
+        let layout = layout_for(has_changes, past.is_some(), parquet.is_some());
         map.serialize_entry("layout", &layout)?;
         map.serialize_entry("manifest", &self.manifest.text())?;
         map.serialize_entry("files", &Files(self.files))?;

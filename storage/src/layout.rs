@@ -33,6 +33,9 @@ pub(crate) const LAYOUT_WITH_CHANGES: u32 = 2;
 /// The layout of contents whose generation has a past, with or without change files.
 pub(crate) const LAYOUT_WITH_PAST: u32 = 3;
 
+/// The layout of contents whose generation has a Parquet file, with or without the others.
+pub(crate) const LAYOUT_WITH_PARQUET: u32 = 4;
+
 /// The most bytes of a piece.
 pub(crate) const PIECE_BYTES: u64 = 16 << 20;
 

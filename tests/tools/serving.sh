@@ -25,8 +25,8 @@ if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
 fi
 
 # Both programs are built at once, as in every script here, so that their dependencies are built
-# only once.
-cargo build --locked --manifest-path "$root/Cargo.toml" --bins
+# only once. A script that needs features of cargo sets `features`.
+cargo build --locked --manifest-path "$root/Cargo.toml" --bins ${features:+--features "$features"}
 
 scratch=$(mktemp -d)
 servers=()

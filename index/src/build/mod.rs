@@ -1,6 +1,7 @@
 //! Building an index: instruments in FIGI order become a generation, which is then published.
 
 pub(crate) mod filled;
+pub(crate) mod parquet;
 pub(crate) mod part_writer;
 pub(crate) mod past;
 pub(crate) mod published_past;
@@ -13,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use self::filled::Filled;
+use self::parquet::ParquetWriter;
 use self::part_writer::PartWriter;
 use self::past::{PastOptions, PastReport};
 use self::values::PropertyValues;
@@ -85,6 +87,7 @@ pub struct Builder {
     countries: BTreeMap<String, String>,
     filled: Filled,
     past: Option<PastOptions>,
+    parquet: Option<ParquetWriter>,
     last: Option<Figi>,
     finished: bool,
 }
@@ -127,6 +130,7 @@ impl Builder {
             countries: BTreeMap::new(),
             filled: Filled::default(),
             past: None,
+            parquet: None,
             last: None,
             finished: false,
         })
@@ -163,6 +167,11 @@ impl Builder {
     /// Keeps the past: goes on from that of the published generation.
     pub fn keep_past(&mut self, options: PastOptions) {
         self.past = Some(options);
+    }
+
+    /// Has a Parquet file of all instruments written when they are added.
+    pub fn write_parquet(&mut self, writer: ParquetWriter) {
+        self.parquet = Some(writer);
     }
 
     /// Adds the next instrument.
@@ -245,6 +254,7 @@ impl Builder {
             countries: std::mem::take(&mut self.countries),
             filled: self.filled(),
             past: None,
+            parquet: None,
             parts: std::mem::take(&mut self.parts),
         };
         match fs::remove_dir_all(self.scratch()) {
@@ -256,6 +266,9 @@ impl Builder {
         let past = self.past.take().map(|options| self.carry_past(&manifest, &options));
         let (entry, past) = past.transpose()?.unzip();
         manifest.past = entry;
+        if let Some(writer) = self.parquet.take() {
+            manifest.parquet = Some(writer.write_for(&self.path, &manifest)?);
+        }
         manifest.write(&self.path).map_err(|error| self.values.blamed(error))?;
         self.lock.give_access(&self.path)?;
         Generation::open_new(&self.path)?.verify()?;

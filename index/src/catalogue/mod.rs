@@ -17,6 +17,7 @@ mod verify;
 use std::borrow::Cow;
 use std::path::Path;
 use std::slice;
+use std::sync::Arc;
 
 use self::cache::{Cache, Uses};
 use self::facets::FacetQuestion;
@@ -25,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::folder::{Publication, generations};
 use crate::generation::manifest::Manifest;
+use crate::generation::parquet::ParquetFile;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::{Property, Vocabulary};
@@ -76,10 +78,14 @@ impl Catalogue {
     /// # Errors
     /// As [`Catalogue::open`].
     pub fn open_unpublished(folder: &Path) -> Result<Self> {
-        let generation = Generation::open(folder)?;
+        Ok(Self::of(Generation::open(folder)?))
+    }
+
+    /// The catalogue of a generation that is not published.
+    pub(crate) fn of(generation: Generation) -> Self {
         let publication = Publication::unpublished(generation.manifest.generation);
         let (totals, suggested, read, facets, identifiers) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, read, facets, identifiers })
+        Self { generation, publication, totals, suggested, read, facets, identifiers }
     }
 
     /// As [`Catalogue::open`], but always reads every byte, to find bytes that have decayed on the
@@ -134,6 +140,24 @@ impl Catalogue {
         let generation = Generation::open_checked(&publication.path(index))?;
         let (totals, suggested, read, facets, identifiers) = Default::default();
         Ok(Self { generation, publication, totals, suggested, read, facets, identifiers })
+    }
+
+    /// The Parquet file of all instruments, if the build wrote one.
+    pub fn parquet(&self) -> Option<&Arc<ParquetFile>> {
+        self.generation.parquet.as_ref()
+    }
+
+    /// The Parquet file of the generation with that number: of this one, or of another one that is
+    /// still in the index folder. `None` when there is no such file.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or the file differs in size from its manifest.
+    pub fn parquet_of(&self, generation: u64) -> Result<Option<Arc<ParquetFile>>> {
+        if generation == self.manifest().generation {
+            return Ok(self.parquet().cloned());
+        }
+        let Some(index) = self.generation.path.parent() else { return Ok(None) };
+        Ok(ParquetFile::of_number(index, generation)?.map(Arc::new))
     }
 
     /// The publication that the catalogue was opened from. If the index folder has another one, a

@@ -121,7 +121,12 @@ fn number(name: &str) -> Option<u64> {
     (name_of(number) == name).then_some(number)
 }
 
-pub(super) fn name_of(number: u64) -> String {
+/// The folder of the complete generation with that number.
+pub(super) fn path_of(index: &Path, number: u64) -> PathBuf {
+    index.join(name_of(number))
+}
+
+fn name_of(number: u64) -> String {
     format!("{PREFIX}{number:06}")
 }
 

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::folder::{Publication, sync};
 use super::id::GenerationId;
-use super::names::{FileName, PartFolder, below};
+use super::names::{FileName, PARQUET, PartFolder, below};
 use super::past::{BEFORE_LOG, LOOKUP, PAST, VERSIONS_LOG};
 use crate::error::{Error, Result};
 use crate::instrument::date::Date;
@@ -106,6 +106,9 @@ pub struct Manifest {
     /// The past of the instruments; `None` when it is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub past: Option<PastEntry>,
+    /// The Parquet file of all instruments; `None` when the build wrote none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parquet: Option<ParquetEntry>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
 }
@@ -165,7 +168,17 @@ pub struct PastEntry {
     pub files: Vec<FileEntry>,
 }
 
-/// A file of a part or of the past.
+/// The Parquet file of a generation, in its own folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParquetEntry {
+    /// The names of the idTypes of which it has columns.
+    pub identifiers: Vec<String>,
+    /// The files of the folder: exactly one.
+    pub files: Vec<FileEntry>,
+}
+
+/// A file of a part, of the past, or the Parquet file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileEntry {
@@ -259,16 +272,21 @@ impl Manifest {
             if !past.files.iter().map(|file| file.name.as_str()).eq(names) {
                 return Err(format!("the past has other files than {}", names.join(", ")));
             }
-            for file in &past.files {
-                let fault = |what| Err(format!("{PAST}/{} {what}", file.name));
-                if unhex::<32>(&file.sha256).is_none() {
-                    return fault("has a sha256 that is not 64 hexadecimal digits");
-                }
-                all = match all.checked_add(file.bytes) {
-                    Some(all) => all,
-                    None => return fault("has an impossible size"),
-                };
+        }
+        if let Some(parquet) = &self.parquet {
+            parquet.check()?;
+        }
+        let past = self.past.iter().flat_map(|past| past.files.iter().map(|file| (PAST, file)));
+        let parquet = self.parquet.iter().map(|parquet| (PARQUET, parquet.file()));
+        for (folder, file) in past.chain(parquet) {
+            let fault = |what| Err(format!("{folder}/{} {what}", file.name));
+            if unhex::<32>(&file.sha256).is_none() {
+                return fault("has a sha256 that is not 64 hexadecimal digits");
             }
+            all = match all.checked_add(file.bytes) {
+                Some(all) => all,
+                None => return fault("has an impossible size"),
+            };
         }
         Ok(())
     }

@@ -10,15 +10,18 @@ pub(crate) mod folder;
 pub(crate) mod id;
 pub(crate) mod manifest;
 pub(crate) mod names;
+pub(crate) mod parquet;
 pub(crate) mod past;
 pub(crate) mod receive;
 pub(crate) mod recheck;
 pub(crate) mod stamp;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use self::folder::{BuildLock, Publication, generations};
 use self::manifest::Manifest;
+use self::parquet::ParquetFile;
 use self::past::{PAST, Past};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
@@ -34,6 +37,8 @@ pub(crate) struct Generation {
     pub(crate) parts: Vec<Part>,
     /// The past of the instruments, if it is kept. Boxed: most indexes have none.
     pub(crate) past: Option<Box<Past>>,
+    /// The Parquet file of all instruments, if the build wrote one.
+    pub(crate) parquet: Option<Arc<ParquetFile>>,
 }
 
 impl Generation {
@@ -97,7 +102,10 @@ impl Generation {
         let past = past
             .map(|entry| Past::open(path, entry.until, &vocabulary).map(Box::new))
             .transpose()?;
-        Ok(Self { path: path.to_owned(), manifest, vocabulary, parts, past })
+        let parquet = manifest.parquet.as_ref();
+        let parquet = parquet.map(|entry| ParquetFile::open(path, entry).map(Arc::new));
+        let parquet = parquet.transpose()?;
+        Ok(Self { path: path.to_owned(), manifest, vocabulary, parts, past, parquet })
     }
 
     /// The instrument with a FIGI.
@@ -116,7 +124,7 @@ impl Generation {
         Ok(None)
     }
 
-    /// Reads every file, which brings it into memory.
+    /// Reads every file that questions need, which brings it into memory: all but the Parquet file.
     ///
     /// # Errors
     /// When a file cannot be read.

@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::part::segment::SEGMENT;
 
+/// The folder of the Parquet file of all instruments, in that of a generation.
+pub const PARQUET: &str = "parquet";
+
+/// The name of that file.
+pub const PARQUET_FILE: &str = "instruments.parquet";
+
 /// The name of the file with the list of tantivy's files, the only name that begins with a dot.
 const MANAGED: &str = ".managed.json";
 

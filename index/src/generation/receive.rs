@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::Generation;
-use super::folder::{BuildLock, Publication, generations, name_of, sync, warn_of_leftover};
-use super::manifest::{FileEntry, Manifest};
-use super::names::{below, within};
+use super::folder::{BuildLock, Publication, generations, path_of, sync, warn_of_leftover};
+use super::manifest::{FileEntry, Manifest, ParquetEntry};
+use super::names::{PARQUET, below, within};
 use super::past::PAST;
 use crate::error::{Error, Result};
 
@@ -48,7 +48,7 @@ pub fn files(index: &Path) -> Result<(Manifest, Vec<LocalFile>)> {
 pub fn local_files(index: &Path) -> Result<Vec<LocalFile>> {
     let mut files = Vec::new();
     for number in generations(index)? {
-        let folder = index.join(name_of(number));
+        let folder = path_of(index, number);
         if let Ok(manifest) = Manifest::read(&folder) {
             files.extend(files_of(&manifest.manifest, &folder)?);
         }
@@ -74,14 +74,17 @@ pub struct Receiving {
 }
 
 impl Manifest {
-    /// Each file with its path in the folder of the generation: the folder of its part or of the
-    /// past, a slash, and its name.
+    /// Each file with its path in the folder of the generation: the folder of its part, of the past
+    /// or of the Parquet file, a slash, and its name.
     pub fn files(&self) -> impl Iterator<Item = (String, &FileEntry)> {
         let of_parts = self.parts.iter().flat_map(|part| {
             part.files.iter().map(move |file| (format!("{}/{}", part.folder, file.name), file))
         });
         let past = self.past.iter().flat_map(|past| &past.files);
-        of_parts.chain(past.map(|file| (format!("{PAST}/{}", file.name), file)))
+        let past = past.map(|file| (format!("{PAST}/{}", file.name), file));
+        let parquet = self.parquet.iter().map(ParquetEntry::file);
+        let parquet = parquet.map(|file| (format!("{PARQUET}/{}", file.name), file));
+        of_parts.chain(past).chain(parquet)
     }
 }
 

@@ -30,6 +30,7 @@ use figdex_io::escaped_path;
 use super::access::Access;
 use super::folder::{NEW, remove_if_there, stamp_of};
 use super::manifest::{Checksummed, FileEntry, Manifest};
+use super::names::PARQUET;
 use super::past::PAST;
 use crate::error::Result;
 
@@ -85,16 +86,18 @@ fn compare(generation: &Path, manifest: &Checksummed) -> Result<()> {
     files(generation, manifest).try_for_each(|(folder, file)| file.verify(&folder))
 }
 
-/// All files, each with its folder: that of its part, or that of the past.
+/// All files, each with its folder: that of its part, of the past, or of the Parquet file.
 fn files<'a>(
     generation: &Path,
     manifest: &'a Checksummed,
 ) -> impl Iterator<Item = (PathBuf, &'a FileEntry)> {
-    let Manifest { parts, past, .. } = &manifest.manifest;
+    let Manifest { parts, past, parquet, .. } = &manifest.manifest;
     let of_parts =
         parts.iter().flat_map(|part| part.files.iter().map(|file| (part.path(generation), file)));
     let past = past.iter().flat_map(|past| &past.files);
-    of_parts.chain(past.map(|file| (generation.join(PAST), file)))
+    let past = past.map(|file| (generation.join(PAST), file));
+    let parquet = parquet.iter().map(|parquet| (generation.join(PARQUET), parquet.file()));
+    of_parts.chain(past).chain(parquet)
 }
 
 /// The files of a generation as the file system describes them.
@@ -284,6 +287,7 @@ mod tests {
                 countries: BTreeMap::new(),
                 filled: BTreeMap::new(),
                 past: None,
+                parquet: None,
                 parts: vec![PartEntry {
                     folder: PartFolder::of(0),
                     instruments: 0,

@@ -31,11 +31,12 @@ pub fn export_columns() -> impl Iterator<Item = &'static str> {
     let (before, after) = Attribute::ALL.split_at(Attribute::AFTER_PROPERTIES as usize);
     let [before, after] = [before, after].map(|them| them.iter().map(|one| one.name()));
     let properties = Property::ALL.into_iter().map(Property::field_name);
-    let identifiers = id_types().map(IdType::name);
+    let identifiers = identifier_columns().map(IdType::name);
     std::iter::once(FIGI).chain(before).chain(properties).chain(after).chain(identifiers)
 }
 
-fn id_types() -> impl Iterator<Item = IdType> {
+/// The idTypes that have a column in an export, in the order of the columns, which are its last.
+pub fn identifier_columns() -> impl Iterator<Item = IdType> {
     IdType::ALL.into_iter().filter(|id_type| !OF_FIELDS.contains(id_type))
 }
 
@@ -54,7 +55,7 @@ impl Instrument {
         let properties = Property::ALL
             .into_iter()
             .map(|one| (one.field_name(), self.property(one).map(ColumnValue::Text)));
-        let identifiers = id_types().map(|one| (one.name(), self.identifier_set(one)));
+        let identifiers = identifier_columns().map(|one| (one.name(), self.identifier_set(one)));
         let figi = (FIGI, Some(ColumnValue::Figi(self.figi)));
         std::iter::once(figi).chain(before).chain(properties).chain(after).chain(identifiers)
     }

@@ -29,7 +29,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use figdex_index::{
-    BuildLock, BuildOptions, Builder, Catalogue, Date, Manifest, Property, SourceEntry, is_index,
+    BuildLock, BuildOptions, Builder, Catalogue, Date, Manifest, ParquetWriter, Property,
+    SourceEntry, is_index,
 };
 use figdex_io::{Files, Output};
 
@@ -103,6 +104,8 @@ pub struct Build {
     pub history: History,
     /// Files of retired identifiers, for a past that is kept.
     pub retired: Vec<Input>,
+    /// The writer of a Parquet file of all instruments, if the generation gets one.
+    pub parquet: Option<ParquetWriter>,
     /// Whether to fail before reading anything if the disk seems too small.
     pub checks_space: bool,
 }
@@ -156,6 +159,7 @@ impl Build {
             changes_kept: None,
             history: History::None,
             retired: Vec::new(),
+            parquet: None,
             checks_space: true,
         }
     }
@@ -258,6 +262,9 @@ impl Build {
         report.lacking_in_exchanges = exchanges.lacking().to_vec();
         if let Some(options) = self.history.options(&retired) {
             builder.keep_past(options);
+        }
+        if let Some(writer) = &self.parquet {
+            builder.write_parquet(writer.clone());
         }
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
         let ReadInputs {

@@ -5,10 +5,11 @@ use std::io::Write;
 use std::path::Path;
 
 use figdex_index::{CHANGE_COLUMNS, Catalogue, Changed, CountedChanges, Error as IndexError};
-use figdex_io::Layout;
+use figdex_io::RowLayout;
 use serde_json::Value;
 
 use super::export::{Dump, ExportError};
+use super::parquet::{self, IdentifierColumns, ParquetKind};
 
 /// Opens the published generation of an index, or a generation by its own folder.
 ///
@@ -31,10 +32,16 @@ pub fn open(path: &Path) -> figdex_index::Result<Catalogue> {
 pub fn write(
     before: &Catalogue,
     after: &Catalogue,
-    layout: Layout,
+    layout: RowLayout,
     out: &mut dyn Write,
 ) -> Result<CountedChanges, ExportError> {
-    let mut dump = Dump::begin(layout, &CHANGE_COLUMNS, out)?;
+    let kinds = [ParquetKind::Text, ParquetKind::Whole, ParquetKind::Text, ParquetKind::Flag];
+    let mut columns = [("", ParquetKind::Text); CHANGE_COLUMNS.len()];
+    for (column, named) in columns.iter_mut().zip(CHANGE_COLUMNS.into_iter().zip(kinds)) {
+        *column = named;
+    }
+    let facts = parquet::facts(after.manifest(), &IdentifierColumns::all());
+    let mut dump = Dump::begin(layout, &columns, facts, out)?;
     let mut counts = CountedChanges::default();
     let manifest = after.manifest();
     after.differences(before, |changed: Changed| {

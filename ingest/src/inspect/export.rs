@@ -12,10 +12,13 @@ use figdex_index::{
     Catalogue, ExportedObject, Figi, HasSeparator, Instrument, LIST_SEPARATOR, Property,
     Vocabulary, csv_text, export_columns,
 };
-use figdex_io::{Files, Layout, Output, OutputError};
+use figdex_io::{Files, Output, OutputError, RowLayout};
 use figdex_opensearch::Generation;
 use serde_json::Value;
 
+use super::parquet::{
+    self, IdentifierColumns, ParquetColumn, ParquetDump, ParquetKind, ParquetOptions,
+};
 use crate::build::value_lists;
 use crate::error::Error;
 
@@ -51,10 +54,11 @@ pub enum ExportError {
 /// layout.
 pub fn write(
     catalogue: &Catalogue,
-    layout: Layout,
+    layout: RowLayout,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let mut dump = Dump::begin(layout, &[], out)?;
+    let facts = parquet::facts(catalogue.manifest(), &IdentifierColumns::all());
+    let mut dump = Dump::begin(layout, &[], facts, out)?;
     catalogue.instruments(|instrument| dump.add(instrument))?;
     dump.end()
 }
@@ -65,10 +69,11 @@ pub fn write(
 /// As [`write()`].
 pub async fn write_of_cluster(
     generation: &Generation,
-    layout: Layout,
+    layout: RowLayout,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let mut dump = Dump::begin(layout, &[], out)?;
+    let facts = parquet::facts(generation.manifest(), &IdentifierColumns::all());
+    let mut dump = Dump::begin(layout, &[], facts, out)?;
     generation.instruments(|instrument| dump.add(instrument)).await?;
     dump.end()
 }
@@ -77,21 +82,30 @@ pub async fn write_of_cluster(
 pub(super) enum Dump<'a> {
     Csv(Box<csv::Writer<&'a mut dyn Write>>),
     JsonLines(&'a mut dyn Write),
+    Parquet(Box<ParquetDump>, &'a mut dyn Write),
 }
 
 impl<'a> Dump<'a> {
     pub(super) fn begin(
-        layout: Layout,
-        before: &[&'static str],
+        layout: RowLayout,
+        before: &[(&'static str, ParquetKind)],
+        facts: Vec<(&'static str, String)>,
         out: &'a mut dyn Write,
     ) -> Result<Self, ExportError> {
         Ok(match layout {
-            Layout::Csv => {
+            RowLayout::Csv => {
                 let mut csv = csv::Writer::from_writer(out);
-                csv.write_record(before.iter().copied().chain(export_columns())).map_err(plain)?;
+                let before = before.iter().map(|(name, _)| *name);
+                csv.write_record(before.chain(export_columns())).map_err(plain)?;
                 Self::Csv(Box::new(csv))
             }
-            Layout::JsonLines => Self::JsonLines(out),
+            RowLayout::JsonLines => Self::JsonLines(out),
+            RowLayout::Parquet => {
+                let before = before.iter().map(|(name, kind)| ParquetColumn::new(*name, *kind));
+                let options = ParquetOptions { facts, ..ParquetOptions::default() };
+                let all = IdentifierColumns::all();
+                Self::Parquet(Box::new(parquet::begin(before.collect(), all, options)?), out)
+            }
         })
     }
 
@@ -130,6 +144,10 @@ impl<'a> Dump<'a> {
                 out.write_all(&object[1..])?;
                 out.write_all(b"\n")?;
             }
+            Self::Parquet(rows, out) => {
+                let before: Vec<_> = before.iter().map(|(_, value)| parquet::cell(value)).collect();
+                rows.add(&before, instrument, *out)?;
+            }
         }
         Ok(())
     }
@@ -138,6 +156,7 @@ impl<'a> Dump<'a> {
         match self {
             Self::Csv(mut csv) => Ok(csv.flush()?),
             Self::JsonLines(_) => Ok(()),
+            Self::Parquet(rows, out) => Ok(rows.end(out)?),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Shows what an index contains, as text and as JSON: counts, sizes, sources, and how full each
-//! field is. `export` writes the index back as a dump.
+//! field is. `export` writes the index back as a dump, and
+//! `parquet` writes Parquet files.
 
 pub mod diff;
 pub mod export;
+pub mod parquet;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -52,6 +54,9 @@ pub struct Inspection {
     /// The past of the instruments, if it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub past: Option<InspectedPast>,
+    /// The Parquet file of all instruments, if the build wrote one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parquet: Option<InspectedParquet>,
     /// Number of parts; none in a cluster.
     pub parts: usize,
     /// The shards in a cluster.
@@ -85,6 +90,15 @@ pub struct InspectedPast {
     /// Number of versions that have ended.
     pub versions: u64,
     /// Size of its files, in bytes.
+    pub bytes: u64,
+}
+
+/// The Parquet file of an index.
+#[derive(Debug, Serialize)]
+pub struct InspectedParquet {
+    /// The idTypes of which it has columns.
+    pub identifiers: Vec<String>,
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
@@ -131,6 +145,9 @@ impl Inspection {
         }
         for file in manifest.past.iter().flat_map(|past| &past.files) {
             *components.entry("past".to_owned()).or_default() += file.bytes;
+        }
+        if let Some(parquet) = &manifest.parquet {
+            components.insert("parquet".to_owned(), parquet.file().bytes);
         }
         let filled: BTreeMap<_, _> = inventory.filled.into_iter().collect();
         let count = |column: Column| {
@@ -198,6 +215,10 @@ impl Inspection {
                 days: past.days,
                 versions: past.versions,
                 bytes: past.files.iter().map(|file| file.bytes).sum(),
+            }),
+            parquet: manifest.parquet.as_ref().map(|parquet| InspectedParquet {
+                identifiers: parquet.identifiers.clone(),
+                bytes: parquet.file().bytes,
             }),
             parts: 0,
             shards: None,
@@ -312,6 +333,13 @@ impl Inspection {
                 f,
                 "past: {since} to {until} (days: {days}, earlier versions: {versions}), {size}"
             )?;
+        }
+        if let Some(InspectedParquet { identifiers, bytes }) = &self.parquet {
+            let identifiers = match &identifiers[..] {
+                [] => "without identifiers".to_owned(),
+                named => format!("with {}", named.join(", ")),
+            };
+            writeln!(f, "parquet file: {}, {identifiers}", Size(*bytes))?;
         }
         match &*self.program {
             "" => writeln!(f, "built by Figdex {}", escaped(&self.library))?,

@@ -58,7 +58,7 @@ pub(crate) const READ_BUFFER_BYTES: usize = 256 << 10;
 /// The first bytes of a Parquet file.
 const PARQUET: [u8; 4] = *b"PAR1";
 
-/// The message of a program that cannot read Parquet files.
+/// The message of a program that can neither read nor write Parquet files.
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without support for Parquet files: \
                                      build it with the cargo feature `parquet`";

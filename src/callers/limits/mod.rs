@@ -146,11 +146,13 @@ pub enum Span {
     Page,
     /// Pages of changes (contract 19.12).
     Changes,
+    /// Requests for the Parquet file (contract 22.9).
+    Parquet,
 }
 
 impl Span {
     /// All spans. The place of a span here is also its place among a caller's windows.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Total,
         Self::Mapping,
         Self::Search,
@@ -158,6 +160,7 @@ impl Span {
         Self::Suggest,
         Self::Page,
         Self::Changes,
+        Self::Parquet,
     ];
 
     /// Its name in the file of settings and in the metrics.
@@ -170,14 +173,15 @@ impl Span {
             Self::Suggest => "suggest",
             Self::Page => "page",
             Self::Changes => "changes",
+            Self::Parquet => "parquet",
         }
     }
 
     /// Whether the window of this span belongs to no version. Then it has one rate, with a key and
-    /// without, and is kept with those of v3. The window of [`Span::Changes`] belongs to a caller,
-    /// the others to an address, whatever key is sent.
+    /// without, and is kept with those of v3. The windows of [`Span::Changes`] and
+    /// [`Span::Parquet`] belong to a caller, the others to an address, whatever key is sent.
     pub fn is_unversioned(self) -> bool {
-        matches!(self, Self::Suggest | Self::Page | Self::Changes)
+        matches!(self, Self::Suggest | Self::Page | Self::Changes | Self::Parquet)
     }
 }
 
@@ -229,6 +233,10 @@ impl Rates {
     /// behind catches up within minutes.
     pub const CHANGES: Line = line(Version::V3, Span::Changes, (60, 60), (60, 60));
 
+    /// The rate of the Parquet file for a caller: that of an engine, which asks for dozens of ranges
+    /// to answer one question.
+    pub const PARQUET: Line = line(Version::V3, Span::Parquet, (1200, 60), (1200, 60));
+
     /// The lines of the table.
     pub fn lines(&self) -> &[Line] {
         &self.0
@@ -242,7 +250,8 @@ impl Rates {
 
 impl Default for Rates {
     fn default() -> Self {
-        Self(Self::CONTRACT.into_iter().chain([Self::SUGGEST, Self::PAGE, Self::CHANGES]).collect())
+        let others = [Self::SUGGEST, Self::PAGE, Self::CHANGES, Self::PARQUET];
+        Self(Self::CONTRACT.into_iter().chain(others).collect())
     }
 }
 

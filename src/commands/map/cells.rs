@@ -1,10 +1,29 @@
-//! Cells of delimited text and texts of JSON, as bytes.
+//! Cells of delimited text, texts of JSON, and cells after their lengths, as bytes.
 
 use std::borrow::Cow;
 
 use figdex_ingest::table::{RawCell, RowBytes};
 
 use crate::wire::cell;
+
+/// In place of the length of a counted cell: there is no value.
+pub(super) const ABSENT: u32 = u32::MAX;
+
+/// In place of the length of a counted cell: the row has more cells than the heading.
+pub(super) const SURPLUS: u32 = u32::MAX - 1;
+
+/// Appends a cell after its length, or the absence of one.
+pub(super) fn push_counted(text: Option<&[u8]>, out: &mut Vec<u8>) {
+    let Some(text) = text else { return out.extend_from_slice(&ABSENT.to_le_bytes()) };
+    // A row of a table is at most 16 MB.
+    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    out.extend_from_slice(text);
+}
+
+/// Notes that the row has more cells than the heading.
+pub(super) fn push_surplus(out: &mut Vec<u8>) {
+    out.extend_from_slice(&SURPLUS.to_le_bytes());
+}
 
 /// Appends a cell, in quotes if needed. With `guards`, a formula gets an apostrophe.
 pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<u8>) {

@@ -4,7 +4,7 @@
 //! - [`question`] makes a question of each row. An [`answerer`] answers it: an [`opened`] index,
 //!   with the options in [`wanted`], or a [`remote`] server.
 //! - [`rows`] writes each row with its outcome, with the help of [`cells`] and, for the columns of
-//!   the past, [`past`]; [`screen`] prints a table.
+//!   the past, [`past`]; [`screen`] prints a table, and [`parquet_result`] makes a Parquet file.
 //! - [`pipeline`] does all of this at the same time, in order and in bounded memory.
 //! - [`outputs`] renames complete files into place, [`report`] counts, [`advice`] names the option
 //!   that would decide ambiguous rows, and [`progress`] shows a bar.
@@ -17,6 +17,7 @@ mod left_out;
 mod names;
 mod opened;
 mod outputs;
+mod parquet_result;
 mod past;
 mod pipeline;
 mod progress;
@@ -37,6 +38,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use figdex_index::{Coverage, Policy, Vocabulary, is_index};
 use figdex_ingest::Input;
+use figdex_ingest::inspect::parquet;
 use figdex_ingest::table::{Batch, Container, Heading, Table};
 use figdex_io::{Address, Files, Output, escaped, escaped_path, terminal};
 
@@ -47,6 +49,7 @@ use self::left_out::FooterRule;
 use self::names::Names;
 use self::opened::OpenedIndex;
 use self::outputs::{Destination, Temporary, Writing, is_broken_pipe};
+use self::parquet_result::ParquetResult;
 use self::past::PastCell;
 use self::pipeline::{Check, Rest, Work, Written};
 use self::progress::Progress;
@@ -66,6 +69,9 @@ const HEAD_BYTES_MAX: usize = 32 << 20;
 /// Maps the file. The exit code is 1 when fewer rows are resolved than `--min-matched` demands.
 pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
+    if asked_layout(flags) == Some(figdex_io::RowLayout::Parquet) {
+        parquet::supported()?;
+    }
     let places = Places::of(flags)?;
     let heading = flags.heading.map_or(Heading::Found, |row| Heading::Row(row as usize));
     let table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0), heading)?;
@@ -84,10 +90,11 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
 }
 
 /// The layout of the result, from `--format` or the ending of `--out`.
-fn asked_layout(flags: &MapFlags) -> Option<figdex_io::Layout> {
+fn asked_layout(flags: &MapFlags) -> Option<figdex_io::RowLayout> {
     flags.format.or_else(|| match &*ending(flags.out.as_deref()?)? {
-        "csv" | "tsv" | "tab" => Some(figdex_io::Layout::Csv),
-        "jsonl" | "ndjson" => Some(figdex_io::Layout::JsonLines),
+        "csv" | "tsv" | "tab" => Some(figdex_io::RowLayout::Csv),
+        "jsonl" | "ndjson" => Some(figdex_io::RowLayout::JsonLines),
+        "parquet" => Some(figdex_io::RowLayout::Parquet),
         _ => None,
     })
 }
@@ -343,8 +350,10 @@ impl Mapping<'_> {
             None => &[],
         };
         let names = Names::new(&columns.names, flags, past);
-        if layout == Layout::Members {
-            refuse_same(&columns.names)?;
+        match layout {
+            Layout::Members => refuse_same(&columns.names, "--format jsonl")?,
+            Layout::Parquet => refuse_same(&columns.names, "Parquet")?,
+            _ => {}
         }
         let writer = RowWriter {
             layout,
@@ -369,6 +378,10 @@ impl Mapping<'_> {
             output.as_ref().map(|output| temporary.create(output)).transpose()
         };
         let mut out = match &places.out {
+            Some(output) if layout == Layout::Parquet => {
+                let rows = ParquetResult::begin(&writer)?;
+                Destination::Parquet(Box::new(rows), temporary.create(output)?)
+            }
             Some(output) => Destination::File(temporary.create(output)?),
             None if layout == Layout::Screen => Destination::Screen(Screen::new(&heading)),
             None => Destination::Stream,
@@ -435,7 +448,7 @@ impl Mapping<'_> {
             counts => counts?,
         };
         let mut files: Vec<Writing> = [unmatched, ambiguous].into_iter().flatten().collect();
-        if let Destination::File(file) = out {
+        if let Destination::File(file) | Destination::Parquet(_, file) = out {
             files.insert(0, file);
         }
         if let Some(mut file) = report {
@@ -510,13 +523,14 @@ fn own_heading(table: &Table, columns: &Columns) -> Vec<u8> {
     own
 }
 
-/// Refuses two columns of the same name: the members of a JSON object need different names.
-fn refuse_same(names: &[String]) -> anyhow::Result<()> {
+/// Refuses two columns of the same name: the members of a JSON object need different names, and so
+/// do the columns of Parquet.
+fn refuse_same(names: &[String], layout: &str) -> anyhow::Result<()> {
     let mut known = HashSet::new();
     for name in names.iter().filter(|name| !name.is_empty()) {
         ensure!(
             known.insert(name),
-            "two columns are named {}: --format jsonl needs different headings",
+            "two columns are named {}: {layout} needs different headings",
             shortened(name)
         );
     }
@@ -527,7 +541,7 @@ fn refuse_same(names: &[String]) -> anyhow::Result<()> {
 /// column and, if the result is delimited text, all others too.
 fn new_members(writer: &RowWriter, known: usize) -> Check {
     let added = writer.names.all().to_vec();
-    let has_cells = matches!(writer.layout, Layout::Cells { .. });
+    let has_cells = matches!(writer.layout, Layout::Cells { .. } | Layout::Parquet);
     let keeps_members = matches!(writer.layout, Layout::Copied { .. } | Layout::Members);
     Box::new(move |table| {
         if keeps_members {

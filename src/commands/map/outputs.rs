@@ -14,6 +14,7 @@ use figdex_io::{NewFile, Output, escaped_path};
 use parking_lot::Mutex;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::parquet_result::ParquetResult;
 use super::screen::Screen;
 
 /// A file that is being written.
@@ -26,6 +27,15 @@ impl Writing {
     /// Appends bytes.
     pub(super) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         let written = self.file.write_all(bytes);
+        written.with_context(|| format!("writing {}", escaped_path(&self.name)))
+    }
+
+    /// Appends what `write` writes.
+    fn with(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let written = write(&mut self.file);
         written.with_context(|| format!("writing {}", escaped_path(&self.name)))
     }
 }
@@ -96,6 +106,8 @@ impl Temporary {
 /// The destination of the rows.
 pub(super) enum Destination {
     File(Writing),
+    /// A Parquet file.
+    Parquet(Box<ParquetResult>, Writing),
     Stream,
     Screen(Screen),
 }
@@ -105,15 +117,18 @@ impl Destination {
     pub(super) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         match self {
             Self::File(file) => file.write(bytes),
+            Self::Parquet(rows, file) => file.with(|out| rows.add(bytes, out)),
             Self::Stream => io::stdout().lock().write_all(bytes).context(STREAM),
             Self::Screen(screen) => screen.print(bytes).context(STREAM),
         }
     }
 
-    /// Finishes standard output or the screen. Files are finished by `keep`.
+    /// Finishes standard output, the screen or the rows of a Parquet file. Files are finished by
+    /// `keep`.
     pub(super) fn end(&mut self) -> anyhow::Result<()> {
         match self {
             Self::File(_) => Ok(()),
+            Self::Parquet(rows, file) => file.with(|out| rows.end(out)),
             Self::Stream => io::stdout().lock().flush().context(STREAM),
             // Prints the heading if there were no rows.
             Self::Screen(screen) => screen.print(b"").context(STREAM),

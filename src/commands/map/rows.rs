@@ -1,5 +1,5 @@
-//! Writes rows with the added columns: as delimited text, as JSON lines, or for a table on a
-//! terminal.
+//! Writes rows with the added columns: as delimited text, as JSON lines, for a table on a terminal,
+//! or as cells for a Parquet file.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use figdex_ingest::table::{Container, RawCell, RowBytes, Table};
 use figdex_io::escaped;
 
 use super::answerer::{Answer, Answerer, SEVERAL};
-use super::cells::{push_cell, push_guarded, push_json, unescaped};
+use super::cells::{push_cell, push_counted, push_guarded, push_json, push_surplus, unescaped};
 use super::columns::Columns;
 use super::names::Names;
 use super::past::{self, PastCell};
@@ -32,6 +32,8 @@ pub(super) enum Layout {
     Members,
     /// Cells for a table on a terminal.
     Screen,
+    /// Cells for a Parquet file, each after its length (`parquet_result`).
+    Parquet,
 }
 
 /// Writes the rows of one table.
@@ -66,7 +68,7 @@ impl RowWriter {
     /// an empty table to copy.
     pub(super) fn heading(&self, table: &Table, out: &mut Vec<u8>) {
         match self.layout {
-            Layout::Objects | Layout::Members => return,
+            Layout::Objects | Layout::Members | Layout::Parquet => return,
             Layout::Copied { delimiter } => {
                 // An empty file stays empty.
                 if table.heading().rows() == 0 {
@@ -115,7 +117,7 @@ impl RowWriter {
     fn delimiter(&self) -> u8 {
         match self.layout {
             Layout::Copied { delimiter } | Layout::Cells { delimiter } => delimiter,
-            Layout::Objects | Layout::Members | Layout::Screen => b',',
+            Layout::Objects | Layout::Members | Layout::Screen | Layout::Parquet => b',',
         }
     }
 
@@ -238,6 +240,21 @@ impl RowWriter {
                     out.push(b',');
                 }
             }
+            Layout::Parquet => {
+                if row.cells() > self.columns.names.len() && self.columns.are_delimited {
+                    push_surplus(out);
+                }
+                for column in 0..self.columns.names.len() {
+                    push_counted(
+                        match row.cell(column) {
+                            RawCell::Text(text) | RawCell::Number(text) => Some(text),
+                            RawCell::Nested => Some(NESTED),
+                            RawCell::Absent => None,
+                        },
+                        out,
+                    );
+                }
+            }
             Layout::Screen => {
                 for column in &self.shown {
                     match row.cell(*column) {
@@ -292,6 +309,7 @@ impl RowWriter {
                 push_json(text, out);
             }
             Layout::Screen => self.screen_cell(text, out),
+            Layout::Parquet => push_counted(Some(text.as_bytes()), out),
         }
     }
 
@@ -312,6 +330,11 @@ impl RowWriter {
                     out.extend_from_slice(text);
                 }
                 out.extend_from_slice(if is_list { b"\"]" } else { b"\"" });
+            }
+            (Layout::Parquet, json) => {
+                let json = json.map(|json| joined(json));
+                let text = json.as_deref().map(unescaped);
+                push_counted(text.as_deref(), out);
             }
             (Layout::Screen, json) => {
                 let json = json.map(|json| joined(json));
@@ -345,6 +368,7 @@ impl RowWriter {
     fn end(&self, row: RowBytes<'_>, is_last: bool, out: &mut Vec<u8>) {
         let line_end = match self.layout {
             Layout::Screen => return out.push(b'\n'),
+            Layout::Parquet => return,
             Layout::Objects | Layout::Members => {
                 out.push(b'}');
                 row.line_end()
@@ -371,13 +395,14 @@ const NESTED: &[u8] = b"(an object or an array)";
 /// The layout of the output.
 pub(super) fn layout_of(
     container: Container,
-    asked: Option<figdex_io::Layout>,
+    asked: Option<figdex_io::RowLayout>,
     is_screen: bool,
     cell_delimiter: u8,
 ) -> Layout {
-    use figdex_io::Layout::{Csv, JsonLines};
+    use figdex_io::RowLayout::{Csv, JsonLines, Parquet};
     match (container, asked) {
         (_, None) if is_screen => Layout::Screen,
+        (_, Some(Parquet)) => Layout::Parquet,
         (Container::Delimited { delimiter }, None | Some(Csv)) => Layout::Copied { delimiter },
         (Container::Delimited { .. }, Some(JsonLines)) => Layout::Members,
         (Container::JsonLines, None | Some(JsonLines)) => Layout::Objects,

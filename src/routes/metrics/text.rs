@@ -132,6 +132,7 @@ fn pools(page: &mut Registry, state: &State) {
         ("packing", pools.packing.load()),
         ("schema", pools.schema.load()),
         ("instruments", pools.instruments.load()),
+        ("parquet", pools.parquet.load()),
     ];
     let each = |value: fn(&crate::capacity::pool::Load) -> u64| {
         pools.iter().map(move |(pool, load)| ([("pool", *pool)], value(load)))

@@ -1,6 +1,7 @@
 //! Publishing and following over a storage in memory that can be made to fail.
 
 mod changes;
+mod parquet;
 mod past;
 mod patches;
 mod replicas;

@@ -23,6 +23,7 @@ mod names;
 mod order;
 mod page;
 mod paging;
+mod parquet;
 mod properties;
 mod requests;
 mod resolve;

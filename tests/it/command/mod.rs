@@ -19,4 +19,5 @@ mod map;
 mod operate;
 mod other_names;
 mod outputs;
+mod parquet;
 mod passwords;

@@ -2,6 +2,9 @@
 
 use std::io::Write as _;
 
+/// The route of the Parquet file.
+pub(super) const PARQUET_ROUTE: &str = "/generations/{generation}/instruments.parquet";
+
 /// The form of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -86,9 +89,11 @@ impl Hostile {
     /// Its bytes, with the key of a caller.
     pub(super) fn bytes(&self, key: &str) -> Vec<u8> {
         let Some(media_type) = self.form.media_type() else {
-            // Of the routes without a body only this one asks for a key.
+            // Of the routes without a body only these ask for a key.
             let headers = match &*self.route {
-                "/changes" => format!("{}X-OPENFIGI-APIKEY: {key}\r\n", self.headers),
+                "/changes" | PARQUET_ROUTE => {
+                    format!("{}X-OPENFIGI-APIKEY: {key}\r\n", self.headers)
+                }
                 _ => self.headers.clone(),
             };
             return get(&self.path, &headers);

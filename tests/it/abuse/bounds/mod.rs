@@ -11,6 +11,7 @@ mod changes;
 mod hostile;
 mod lists;
 mod measured;
+mod parquet;
 mod random;
 mod table;
 
@@ -20,10 +21,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use figdex_ingest::Input;
+use figdex_ingest::{Build, Input};
 
 use self::bodies::{adversaries, jobs};
-use self::hostile::{Form, Hostile};
+use self::hostile::{Form, Hostile, PARQUET_ROUTE};
 use self::measured::{Effect, Subject, named_program};
 use self::random::Random;
 use self::table::table;
@@ -38,6 +39,9 @@ const LONG_MAX: u64 = 96 * MB;
 
 /// The memory that any other request may add.
 const SHORT_MAX: u64 = 16 * MB;
+
+/// The memory that a file may add, however long it is: it is sent in pieces.
+const FILE_MAX: u64 = 6 * MB;
 
 /// The memory of which the measurement does not know whether a request took it: a fresh process also
 /// starts threads. The bounds of a request at default settings are judged with this much less, those
@@ -92,9 +96,9 @@ fn build(index: &Path) {
         )
         .unwrap();
     }
-    build_of(vec![Input::Memory("dump", dump.into_bytes().into())], index)
-        .run(&mut |_| {})
-        .unwrap();
+    let build = build_of(vec![Input::Memory("dump", dump.into_bytes().into())], index);
+    let build = Build { parquet: Some(parquet::writer()), ..build };
+    build.run(&mut |_| {}).unwrap();
     changes::keep(index);
 }
 
@@ -103,12 +107,16 @@ fn build(index: &Path) {
 fn a_request_takes_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     build(&folder.path().join("index"));
-    let subject = Subject::new(folder.path(), &["--changes"]);
+    let subject = Subject::new(folder.path(), &["--changes", "--parquet"]);
     let mut faults = Vec::new();
     for hostile in table(BODY_BYTES_MAX) {
         assert!(hostile.body_bytes() <= BODY_BYTES_MAX, "{}", hostile.name);
         let Some((bytes, effect)) = subject.memory(&hostile) else { return };
-        let most = if effect.answer_bytes > LONG_BYTES { LONG_MAX } else { SHORT_MAX };
+        let most = match effect.answer_bytes > LONG_BYTES {
+            _ if hostile.route == PARQUET_ROUTE => FILE_MAX,
+            true => LONG_MAX,
+            false => SHORT_MAX,
+        };
         judge(&hostile, bytes, &effect, most - SLACK, &mut faults);
     }
     assert!(faults.is_empty(), "{faults:#?}");
@@ -184,7 +192,7 @@ fn a_request_takes_little_time_of_the_serving_thread() {
     }
     let folder = tempfile::tempdir().unwrap();
     build(&folder.path().join("index"));
-    let subject = Subject::new(folder.path(), &["--changes"]);
+    let subject = Subject::new(folder.path(), &["--changes", "--parquet"]);
     let requests = table(BODY_BYTES_MAX);
     let most = |hostile: &Hostile, effect: &Effect| {
         let moved = (hostile.body_bytes() + effect.sent_bytes) as f64 / MB as f64;

@@ -6,6 +6,7 @@ use super::bodies::{adversaries, jobs, paths, queries};
 use super::changes;
 use super::hostile::{Form, Hostile};
 use super::lists::lists;
+use super::parquet;
 use super::random::Random;
 
 /// Every hostile request. `bytes` is the size of the largest body.
@@ -46,6 +47,7 @@ pub(super) fn table(bytes: usize) -> Vec<Hostile> {
     }
     all.extend(lists(bytes));
     all.extend(changes::hostile());
+    all.extend(parquet::hostile());
     let ticker = |name: &str| format!(r#"{{"idType":"TICKER","idValue":"{name}"}}"#);
     let strike = r#"{"idType":"TICKER","idValue":"TOOMANY","strike":[1,2]}"#;
     for version in ["v1", "v2", "v3"] {

@@ -16,7 +16,7 @@ use figdex_index::{
 };
 use figdex_ingest::inspect::export;
 use figdex_ingest::{Build, Input, Report};
-use figdex_io::Layout;
+use figdex_io::RowLayout;
 use serde_json::{Value, json};
 
 use crate::support::openapi::Document;
@@ -145,7 +145,7 @@ impl Feed {
     fn exported(&self) -> BTreeMap<String, String> {
         let mut out = Vec::new();
         let catalogue = Catalogue::open(&self.index()).unwrap();
-        export::write(&catalogue, Layout::JsonLines, &mut out).unwrap();
+        export::write(&catalogue, RowLayout::JsonLines, &mut out).unwrap();
         let lines = String::from_utf8(out).unwrap();
         lines.lines().map(|line| (figi_of(line), line.to_owned())).collect()
     }
@@ -235,7 +235,7 @@ fn each_form() {
     assert_eq!(answer.content_type, "text/csv; charset=utf-8");
     let mut out = Vec::new();
     let catalogue = Catalogue::open(&feed.index()).unwrap();
-    export::write(&catalogue, Layout::Csv, &mut out).unwrap();
+    export::write(&catalogue, RowLayout::Csv, &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     let mut rows = out.lines();
     let heading = format!(

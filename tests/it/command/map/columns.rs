@@ -215,9 +215,9 @@ fn mistakes_are_explained() {
         ),
         (&["."], 1, ".: this is a folder: name a file"),
         (
-            &["in.csv", "--id", "a", "--out", "x.parquet"],
+            &["in.csv", "--id", "a", "--unmatched", "x.parquet"],
             2,
-            "--out x.parquet: Parquet is read and not written; name a .csv or .jsonl file",
+            "--unmatched x.parquet: only --out may be Parquet; name a .csv or .jsonl file",
         ),
         (
             &["in.csv", "--id", "a", "--unmatched", "x.csv.gz"],
@@ -229,7 +229,18 @@ fn mistakes_are_explained() {
             2,
             "--out x.xlsx: spreadsheets are not written; name a .csv",
         ),
-        (&["in.csv", "--out", "x.PARQUET"], 2, "Parquet is read and not written"),
+        (&["in.csv", "--ambiguous", "x.PARQUET"], 2, "only --out may be Parquet"),
+        (&["in.csv", "--report", "x.parquet"], 2, "only --out may be Parquet; name a .json file"),
+        (
+            &["in.csv", "--out", "x.parquet", "--format", "csv"],
+            2,
+            "--out x.parquet: --format names another layout; leave out --format, or name a .csv",
+        ),
+        (
+            &["in.csv", "--format", "parquet"],
+            2,
+            "--format parquet is not for a terminal or a pipe; name a file with --out",
+        ),
         (&["in.csv", "--out", "x.json"], 2, "one JSON document is not written, but JSON lines"),
         (&["in.csv", "--report", "x.csv"], 2, "the report is a JSON object; name a .json file"),
         (

@@ -281,10 +281,55 @@ fn parquet_files_are_read() {
     assert!(mapped.said.contains("cannot be read from standard input"), "{}", mapped.said);
 }
 
+/// A row as a Parquet file of the result has it: the columns of the table are texts, and of the
+/// added ones counts are whole numbers and days are days.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_are_written() {
+    let desk = Desk::new();
+    let table = "isin,note,\nUS0846701086,\"a;\"\"b\n\",x\nUS0378331005\n,,\n";
+    let fields = ["--fields", "figi,name", "--many", "all", "--add-type"];
+    let out = ["--out", "out.parquet", "--unmatched", "left.csv"];
+    let mapped = desk.map_file("in.csv", table, &[&fields[..], &out[..]].concat());
+    assert_eq!(mapped.ok(), "");
+    // Read again by the program itself.
+    let again = ["out.parquet", "--format", "jsonl", "--id", "isin:ID_ISIN", "--fields", "figi"];
+    let mapped = desk.map(&again);
+    let rows: Vec<Value> =
+        mapped.ok().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Each row of an ambiguous identifier, the resolved one and the blank one.
+    assert_eq!(rows.len(), 6);
+    let first = &rows[0];
+    assert_eq!(first["note"], "a;\"b\n");
+    assert_eq!(first["column_3"], "x");
+    assert_eq!((&first["row"], &first["matches"]), (&json!(1), &json!(1)));
+    assert_eq!((&first["match"], &first["figi"]), (&json!("resolved"), &json!("BBG000DWCFL4")));
+    assert_eq!(first["idType"], "ID_ISIN");
+    assert_eq!((&rows[1]["matches"], &rows[1]["note"]), (&json!(4), &Value::Null));
+    assert_eq!((&rows[5]["row"], &rows[5]["matches"]), (&json!(3), &Value::Null));
+    // A blank row is in the result only.
+    assert_eq!(desk.read("left.csv"), "isin,note,\n");
+
+    desk.write("wide.csv", "isin\nUS0846701086,x\n");
+    let refused = desk.map(&["wide.csv", "--out", "wide.parquet"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.said.contains("a row has more cells than the heading"), "{}", refused.said);
+    desk.write("twice.csv", "isin,a,a\nUS0846701086,x,y\n");
+    let refused = desk.map(&["twice.csv", "--out", "twice.parquet"]);
+    let what = "two columns are named a: Parquet needs different headings";
+    assert!(refused.said.contains(what), "{}", refused.said);
+    assert!(desk.names().iter().all(|name| !name.contains("wide.p") && !name.contains("twice.p")));
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn parquet_files_need_the_feature() {
     let desk = Desk::new();
+    let mapped = desk.map_file("in.csv", CSV, &["--out", "out.parquet"]);
+    assert_eq!(mapped.code, Some(1));
+    let what = "this program was built without support for Parquet files";
+    assert!(mapped.said.contains(what), "{}", mapped.said);
+    assert!(!desk.path("out.parquet").exists());
     let mapped = desk.map_file("in.parquet", parquet(), &[]);
     assert_eq!(mapped.code, Some(1));
     let what = "in.parquet: this program was built without support for Parquet files";

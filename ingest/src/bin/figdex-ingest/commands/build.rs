@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use figdex_ingest::flags::BuildFlags;
+use figdex_ingest::inspect::parquet;
 use figdex_ingest::{Build, Error, Format, GuardLimits, Input, MaxRejects, Published};
 use figdex_io::{Address, escaped, escaped_path, terminal};
 
@@ -122,6 +123,9 @@ fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<Opt
 
 /// The build that the flags describe, with the dumps that exist.
 fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
+    if flags.parquet.parquet.is_some() {
+        parquet::supported()?;
+    }
     let inputs = Input::resolve_all(&flags.inputs)?;
     let enrich = Input::resolve_all(&flags.enrich)?;
     let names = Input::resolve_all(&flags.names)?;
@@ -165,6 +169,7 @@ fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
         changes_kept: flags.keep_changes,
         history: flags.history.chosen(),
         retired: flags.history.retired.into_iter().map(Input::File).collect(),
+        parquet: flags.parquet.parquet.map(parquet::build_writer),
         checks_space: !flags.skip_space_check,
     })
 }

@@ -13,6 +13,7 @@ pub(crate) fn run(flags: &DiffFlags) -> anyhow::Result<()> {
         files.index(index)?;
     }
     let out = flags.out.as_ref().map(|path| files.output("--out", path)).transpose()?;
+    out::check(flags.format, out.as_ref())?;
     let (old, new) = (diff::open(&flags.old)?, diff::open(&flags.new)?);
     let mut counts = CountedChanges::default();
     out::write(out.as_ref(), |out| {

@@ -26,6 +26,7 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
         files.index(index)?;
     }
     let out = flags.out.as_ref().map(|path| files.output("--out", path)).transpose()?;
+    out::check(flags.format, out.as_ref())?;
     let token = flags.token.as_ref().map(|path| files.output("--token", path)).transpose()?;
     let lists = flags.values.as_ref().map(|folder| export::value_lists(folder, &mut files));
     let lists = lists.transpose()?;

@@ -1,9 +1,22 @@
 //! Writes the dump of a command into `--out FILE`, or to standard output without it.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-use anyhow::Context as _;
-use figdex_io::{Output, escaped_path};
+use anyhow::{Context as _, ensure};
+use figdex_ingest::inspect::parquet;
+use figdex_io::{Output, RowLayout, escaped_path};
+
+/// Refuses Parquet if this program cannot write it, or a terminal would show it.
+pub(crate) fn check(layout: RowLayout, output: Option<&Output>) -> anyhow::Result<()> {
+    if layout == RowLayout::Parquet {
+        parquet::supported()?;
+        ensure!(
+            output.is_some() || !io::stdout().is_terminal(),
+            "--format parquet is not for a terminal: name a file with --out"
+        );
+    }
+    Ok(())
+}
 
 /// Calls `write` with the file, or with standard output when `output` is `None`.
 pub(crate) fn write<E>(
