@@ -7,6 +7,8 @@ pub mod as_of;
 mod flags;
 mod listing;
 pub mod map;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod provenance;
 mod ready;
 mod sources;
@@ -30,6 +32,8 @@ pub use self::flags::{
 pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
 pub use self::map::MapFlags;
+#[cfg(feature = "mcp")]
+pub use self::mcp::McpFlags;
 pub use self::provenance::Provenance;
 pub use self::ready::ServerPlace;
 use self::sources::Sources;
@@ -123,6 +127,8 @@ pub struct Settings {
     pub hide_identifiers: bool,
     /// Whether `/changes` is answered.
     pub changes: bool,
+    /// Whether `/mcp` is answered. Only a program with the feature `mcp` has it.
+    pub mcp: bool,
     /// The origins whose web pages may call.
     pub cors: Cors,
     /// The server's address for its clients, without a slash at the end. `None` when it is unknown;
@@ -206,6 +212,7 @@ impl Default for Settings {
             strict_contract: false,
             hide_identifiers: false,
             changes: false,
+            mcp: false,
             cors: Cors::default(),
             public_url: None,
             trust_proxy: false,

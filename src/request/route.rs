@@ -22,6 +22,9 @@ pub(crate) enum Route {
     Changes,
     About,
     Resolve,
+    /// The tools for assistants.
+    #[cfg(feature = "mcp")]
+    Mcp,
     /// A file of the page, and also `/`.
     Page,
     Health,
@@ -59,6 +62,8 @@ impl Route {
             Self::Changes => "/changes",
             Self::About => "/about",
             Self::Resolve => "/resolve",
+            #[cfg(feature = "mcp")]
+            Self::Mcp => "/mcp",
             Self::Page => "/page/{file}",
             Self::Health => "/healthz",
             Self::Ready => "/readyz",

@@ -1,0 +1,142 @@
+//! The tool `instrument`: one instrument with its family (contract 16.5), or with its history
+//! (contract 20.12).
+
+use serde_json::{Map, Value};
+
+use super::answer::{Draft, Row, counted};
+use super::arguments::{Arguments, Fault};
+use super::ask::{Asked, Routes};
+use super::text::{clean_members, quoted};
+use super::tools::{Call, SKIP, SKIP_MAX, UNREADABLE, settled};
+
+/// The most characters of a FIGI. A text with more is not put into a path.
+const FIGI_CHARS_MAX: usize = 12;
+
+const FAMILY_COLUMNS: &[&str] =
+    &["of", "figi", "ticker", "exchCode", "micCode", "name", "securityType", "compositeFIGI"];
+
+const HISTORY_COLUMNS: &[&str] =
+    &["of", "validFrom", "validTo", "ticker", "exchCode", "name", "securityType", "note"];
+
+pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Result<Call, Fault> {
+    let figi = arguments.required("figi", "{\"figi\": \"BBG000BLNNH6\"}")?;
+    let has_history = arguments.flag("history")?;
+    let skip = arguments.number("skip", (0, SKIP_MAX), 0)?;
+    let bytes_max = arguments.max_bytes()?;
+    arguments.end()?;
+    let figi = figi.trim();
+    let is_path = figi.len() <= FIGI_CHARS_MAX && figi.bytes().all(|b| b.is_ascii_alphanumeric());
+    if !is_path {
+        return Err(format!(
+            "{} is not a FIGI. Send one such as BBG000BLNNH6; resolve finds the FIGI of another \
+             identifier.",
+            quoted(figi)
+        ));
+    }
+    let path = format!("/instruments/{figi}");
+    if has_history {
+        return history(routes, format!("{path}/history"), skip, bytes_max).await;
+    }
+    let (answer, about) = settled(routes, || Asked::get(path.as_str())).await?;
+    let Value::Object(mut answer) = answer else { return Err(UNREADABLE.into()) };
+    let own = answer.remove("instrument");
+    let Some(Value::Object(mut family)) = answer.remove("family") else {
+        return Err(UNREADABLE.into());
+    };
+    let mut rows = Vec::new();
+    let mut name = None;
+    if let Some(Value::Object(members)) = own {
+        name = members.get("name").and_then(Value::as_str).map(quoted);
+        rows.push(of("self", members));
+    }
+    let Some(Value::Array(composites)) = family.remove("composites") else {
+        return Err(UNREADABLE.into());
+    };
+    for branch in composites {
+        let Value::Object(mut branch) = branch else { continue };
+        if let Some(Value::Object(composite)) = branch.remove("composite") {
+            rows.push(of("composite", composite));
+        }
+        let Some(Value::Array(venues)) = branch.remove("venues") else { continue };
+        rows.extend(venues.into_iter().filter_map(|venue| match venue {
+            Value::Object(members) => Some(of("venue", members)),
+            _ => None,
+        }));
+    }
+    let listings = rows.iter().filter(|row| row.get("of").is_some_and(|of| of == "venue")).count();
+    let is_truncated = family.remove("truncated") == Some(Value::Bool(true));
+    let mut found = match name {
+        Some(name) => format!("{figi} is {name}"),
+        None => format!("{figi} is a share class or composite without a row"),
+    };
+    found.push_str(&format!("; its family has {}", counted(listings, "listing", "listings")));
+    found.push_str(if is_truncated { " here, and more." } else { "." });
+    let more = match about.has_past {
+        true => "For how it was send history: true.",
+        false => "",
+    };
+    let draft = Draft {
+        status: "found",
+        generation: about.generation,
+        found,
+        rows: rows.into_iter().skip(skip).collect(),
+        first: skip,
+        columns: FAMILY_COLUMNS,
+        more: more.to_owned(),
+        rest: SKIP,
+        others: clean_members(family),
+    };
+    Ok(Call { draft, bytes_max })
+}
+
+async fn history<R: Routes>(
+    routes: &R,
+    path: String,
+    skip: usize,
+    bytes_max: usize,
+) -> Result<Call, Fault> {
+    let (answer, about) = settled(routes, || Asked::get(path.as_str())).await?;
+    let Value::Object(mut answer) = answer else { return Err(UNREADABLE.into()) };
+    let Some(Value::Array(versions)) = answer.remove("versions") else {
+        return Err(UNREADABLE.into());
+    };
+    let mut rows: Vec<Row> = versions
+        .into_iter()
+        .filter_map(|version| match version {
+            Value::Object(mut version) => {
+                if let Some(Value::Object(row)) = version.remove("row") {
+                    version.extend(row);
+                }
+                Some(of("version", version))
+            }
+            _ => None,
+        })
+        .collect();
+    let versions = rows.len();
+    if let Some(Value::Array(stated)) = answer.remove("stated") {
+        rows.extend(stated.into_iter().filter_map(|one| match one {
+            Value::Object(members) => Some(of("stated", members)),
+            _ => None,
+        }));
+    }
+    let found =
+        format!("{} of this row, the newest first.", counted(versions, "version", "versions"));
+    let draft = Draft {
+        status: "found",
+        generation: about.generation,
+        found,
+        rows: rows.into_iter().skip(skip).collect(),
+        first: skip,
+        columns: HISTORY_COLUMNS,
+        more: String::new(),
+        rest: SKIP,
+        others: clean_members(answer),
+    };
+    Ok(Call { draft, bytes_max })
+}
+
+fn of(relation: &str, members: Map<String, Value>) -> Row {
+    let mut row = clean_members(members);
+    row.insert("of".into(), relation.into());
+    row
+}
