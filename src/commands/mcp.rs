@@ -30,6 +30,9 @@ use crate::state::State;
 const SILENCE: Duration = Duration::from_secs(15);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The fault of a call whose thread broke down.
+const GIVEN_UP: &str = "The call was given up. Send it again.";
+
 pub(super) fn run(flags: &McpFlags) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = match &flags.url {
@@ -85,7 +88,14 @@ impl Routes for Remote {
     async fn ask(&self, asked: Asked) -> Result<Reply, String> {
         let server = self.0.clone();
         let asking = tokio::task::spawn_blocking(move || server.ask(&asked));
-        asking.await.unwrap_or_else(|_| Err("The call was given up.".to_owned()))
+        asking.await.unwrap_or_else(|_| Err(GIVEN_UP.to_owned()))
+    }
+
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        tokio::task::spawn_blocking(work).await.map_err(|_| GIVEN_UP.to_owned())
     }
 }
 

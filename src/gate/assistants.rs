@@ -25,13 +25,13 @@ const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
 const OTHER_ORIGIN: &str =
     "Web pages of this origin may not call this server. Its operator allows them with --cors.";
 
-/// Passes a message of an assistant on. `bytes_max` bounds it. `endpoint` gets the origin of the
-/// connection, the headers and the message.
+/// Passes a message of an assistant on. `bytes_max` bounds it. `endpoint` gets the caller with the
+/// origin of its connection, the headers and the message.
 pub(crate) async fn assistants(
     state: &State,
     request: Incoming,
     bytes_max: usize,
-    endpoint: impl AsyncFnOnce(Peer, HeaderMap, Body) -> Result<Response, ApiError>,
+    endpoint: impl AsyncFnOnce((Caller, Peer), HeaderMap, Body) -> Result<Response, ApiError>,
 ) -> Response {
     request::set_route(Route::Mcp);
     let Incoming { head: Head { peer, method, headers }, body } = request;
@@ -64,7 +64,7 @@ pub(crate) async fn assistants(
             share: state.bodies().share(caller),
         };
         let body = body.read().await?;
-        Ok(endpoint(peer, headers.clone(), body).await?)
+        Ok(endpoint((caller, peer), headers.clone(), body).await?)
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await;
     let mut reply = match answer.unwrap_or_else(|_panic| Err(panicked().into())) {

@@ -65,11 +65,17 @@ impl Draft {
     /// The answer with as many rows as fit into the bound.
     pub(super) fn within(self, bytes_max: usize) -> CallToolResult {
         let room = bytes_max - ENVELOPE_BYTES;
-        let fits = |rows: usize| bytes(&self.with(rows)) <= room;
-        let (mut fitting, mut too_many) = (0, self.rows.len() + 1);
+        // Rows that would not even fit without everything else need not be tried.
+        let mut sum = 0;
+        let fits_alone = |row: &&Row| {
+            sum += serde_json::to_vec(row).map_or(usize::MAX, |json| json.len());
+            sum <= room
+        };
+        let mut too_many = self.rows.iter().take_while(fits_alone).count() + 1;
+        let mut fitting = 0;
         while too_many - fitting > 1 {
             let middle = fitting.midpoint(too_many);
-            if fits(middle) {
+            if bytes(&self.with(middle)) <= room {
                 fitting = middle;
             } else {
                 too_many = middle;

@@ -8,6 +8,15 @@ pub(crate) trait Routes: Clone + Send + Sync + 'static {
     /// # Errors
     /// The reason why there is no answer, as a sentence.
     fn ask(&self, asked: Asked) -> impl Future<Output = Result<Reply, String>> + Send;
+
+    /// Does work that takes processor time, where no connection waits for it.
+    ///
+    /// # Errors
+    /// The reason why it is not done, as a sentence.
+    fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = Result<T, String>> + Send;
 }
 
 /// A request for a route.

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::answer::{Draft, Row, counted};
 use super::arguments::{Arguments, Fault};
-use super::ask::Routes;
-use super::resolve::Head;
+use super::ask::{Reply, Routes};
+use super::resolve::{Head, ListAnswer};
 use super::text::{quoted, shown};
-use super::tools::{Call, MAX_BYTES, UNREADABLE, list};
+use super::tools::{Call, MAX_BYTES, UNREADABLE, answer, members};
 
 /// The most rows of the answer.
 const ROWS_MAX: usize = 10;
@@ -26,7 +26,12 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         "fields": ["figi", "ticker", "exchCode", "name", "securityType"],
         "candidates": true,
     });
-    let (mut answer, _) = list(routes, &body).await?;
+    let reply = answer(routes, ListAnswer::request(&body)).await?;
+    Ok(Call { bytes_max, draft: Box::new(move || drafted(&text, &reply)) })
+}
+
+fn drafted(text: &str, reply: &Reply) -> Result<Draft, Fault> {
+    let mut answer = ListAnswer::of(members(&reply.body)?).ok_or(UNREADABLE)?;
     let Some(result) = answer.results.pop() else { return Err(UNREADABLE.into()) };
     let form = answer.columns.first().and_then(|column| column.get("idType")?.as_str());
     let word = |name: &str| result.get(name).and_then(Value::as_str).map(|text| shown(text, 200));
@@ -39,20 +44,20 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     let (status, mut found) = match (&*status, form) {
         ("invalid", _) => {
             let error = error.unwrap_or_else(|| "it has no known form".to_owned());
-            ("malformed", format!("{} is not well-formed: {error}.", quoted(&text)))
+            ("malformed", format!("{} is not well-formed: {error}.", quoted(text)))
         }
         ("unknown", Some(form)) => {
-            ("wellFormed", format!("{} is a well-formed {form} that no row has.", quoted(&text)))
+            ("wellFormed", format!("{} is a well-formed {form} that no row has.", quoted(text)))
         }
         ("unknown", None) => {
-            ("notFound", format!("{} is not an identifier of any row.", quoted(&text)))
+            ("notFound", format!("{} is not an identifier of any row.", quoted(text)))
         }
         (_, form) => {
             let form = read_as.as_deref().or(form);
             let form = form.map_or_else(String::new, |form| format!(", as {form}"));
             let rows = counted(matches, "row has it", "rows have it");
             let rows = if is_former { "a row had it once".to_owned() } else { rows };
-            ("found", format!("{} is an identifier{form}: {rows}.", quoted(&text)))
+            ("found", format!("{} is an identifier{form}: {rows}.", quoted(text)))
         }
     };
     if let Some(correction) = correction {
@@ -61,7 +66,7 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
             quoted(&correction)
         ));
     }
-    let rows = Head { n: 1, text: &text, options_max: ROWS_MAX }.rows(result);
+    let rows = Head { n: 1, text, options_max: ROWS_MAX }.rows(result);
     let rows: Vec<Row> = rows.into_iter().filter(|row| row.contains_key("figi")).collect();
     let has_candidates = rows.iter().any(|row| row.get("as").is_some_and(|of| of == "candidate"));
     let more = if has_candidates {
@@ -71,7 +76,7 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     } else {
         ""
     };
-    let draft = Draft {
+    Ok(Draft {
         status,
         generation: answer.generation,
         found,
@@ -81,6 +86,5 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         more: more.into(),
         rest: MAX_BYTES,
         others: Row::new(),
-    };
-    Ok(Call { draft, bytes_max })
+    })
 }

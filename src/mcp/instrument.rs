@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::answer::{Draft, Row, counted};
 use super::arguments::{Arguments, Fault};
 use super::ask::{Asked, Routes};
-use super::text::{clean_members, quoted};
-use super::tools::{Call, SKIP, SKIP_MAX, UNREADABLE, settled};
+use super::text::{clean_members, quoted, shown};
+use super::tools::{Call, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
 
 /// The most characters of a FIGI. A text with more is not put into a path.
 const FIGI_CHARS_MAX: usize = 12;
@@ -35,17 +35,27 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     }
     let path = format!("/instruments/{figi}");
     if has_history {
-        return history(routes, format!("{path}/history"), skip, bytes_max).await;
+        let path = format!("{path}/history");
+        let settled = settled(routes, || Asked::get(path.as_str())).await?;
+        return Ok(Call { bytes_max, draft: Box::new(move || history(&settled, skip)) });
     }
-    let (answer, about) = settled(routes, || Asked::get(path.as_str())).await?;
-    let Value::Object(mut answer) = answer else { return Err(UNREADABLE.into()) };
+    let settled = settled(routes, || Asked::get(path.as_str())).await?;
+    let figi = figi.to_owned();
+    Ok(Call { bytes_max, draft: Box::new(move || family(&figi, &settled, skip)) })
+}
+
+fn family(figi: &str, settled: &Settled, skip: usize) -> Result<Draft, Fault> {
+    let Settled { answer, about, .. } = settled;
+    let mut answer = members(&answer.body)?;
     let own = answer.remove("instrument");
     let Some(Value::Object(mut family)) = answer.remove("family") else {
         return Err(UNREADABLE.into());
     };
     let mut rows = Vec::new();
     let mut name = None;
+    let mut identifiers = String::new();
     if let Some(Value::Object(members)) = own {
+        identifiers = members.get("identifiers").map(listed).unwrap_or_default();
         name = members.get("name").and_then(Value::as_str).map(quoted);
         rows.push(of("self", members));
     }
@@ -71,11 +81,14 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     };
     found.push_str(&format!("; its family has {}", counted(listings, "listing", "listings")));
     found.push_str(if is_truncated { " here, and more." } else { "." });
-    let more = match about.has_past {
+    if !identifiers.is_empty() {
+        found.push_str(&format!(" Identifiers: {identifiers}."));
+    }
+    let more = match about.has_past() {
         true => "For how it was send history: true.",
         false => "",
     };
-    let draft = Draft {
+    Ok(Draft {
         status: "found",
         generation: about.generation,
         found,
@@ -85,18 +98,11 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         more: more.to_owned(),
         rest: SKIP,
         others: clean_members(family),
-    };
-    Ok(Call { draft, bytes_max })
+    })
 }
 
-async fn history<R: Routes>(
-    routes: &R,
-    path: String,
-    skip: usize,
-    bytes_max: usize,
-) -> Result<Call, Fault> {
-    let (answer, about) = settled(routes, || Asked::get(path.as_str())).await?;
-    let Value::Object(mut answer) = answer else { return Err(UNREADABLE.into()) };
+fn history(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft, Fault> {
+    let mut answer = members(&answer.body)?;
     let Some(Value::Array(versions)) = answer.remove("versions") else {
         return Err(UNREADABLE.into());
     };
@@ -121,7 +127,7 @@ async fn history<R: Routes>(
     }
     let found =
         format!("{} of this row, the newest first.", counted(versions, "version", "versions"));
-    let draft = Draft {
+    Ok(Draft {
         status: "found",
         generation: about.generation,
         found,
@@ -131,8 +137,18 @@ async fn history<R: Routes>(
         more: String::new(),
         rest: SKIP,
         others: clean_members(answer),
-    };
-    Ok(Call { draft, bytes_max })
+    })
+}
+
+/// The identifiers of an instrument, for clients that know only the text.
+fn listed(identifiers: &Value) -> String {
+    const IDENTIFIERS_CHARS_MAX: usize = 400;
+    let types = identifiers.as_object().into_iter().flatten();
+    let texts = types.map(|(id_type, values)| {
+        let values = values.as_array().into_iter().flatten().filter_map(Value::as_str);
+        format!("{id_type} {}", values.take(3).collect::<Vec<_>>().join(" "))
+    });
+    shown(&texts.collect::<Vec<_>>().join(", "), IDENTIFIERS_CHARS_MAX)
 }
 
 fn of(relation: &str, members: Map<String, Value>) -> Row {

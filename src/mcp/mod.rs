@@ -108,8 +108,9 @@ impl<R: Routes> ServerHandler for Assistant<R> {
             let text = format!("There is no resource {}. Read {ABOUT}.", quoted(&request.uri));
             return Err(ErrorData::resource_not_found(text, None));
         }
-        let about = tools::about(&self.0).await;
-        let mut about = about.map_err(|fault| ErrorData::internal_error(fault, None))?;
+        let failed = |fault: String| ErrorData::internal_error(fault, None);
+        let about = tools::about(&self.0).await.map_err(|refused| failed(refused.into()))?;
+        let mut about = tools::members(&about.body).map_err(failed)?;
         // The tool `values` has the exchanges.
         about.remove("exchanges");
         let text = Value::Object(clean_members(about)).to_string();

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Draft, Row, counted};
 use super::arguments::{Arguments, Fault};
-use super::ask::{Asked, Routes};
+use super::ask::{Asked, Reply, Routes};
 use super::text::{clean_members, shown};
-use super::tools::{Call, MAX_BYTES};
+use super::tools::{Call, MAX_BYTES, UNREADABLE, answer, members};
 
 /// The most texts of a call.
 pub(super) const TEXTS_MAX: usize = 100;
@@ -53,7 +53,13 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     if has_candidates {
         body.insert("candidates".into(), true.into());
     }
-    let (answer, reply) = super::tools::list(routes, &Value::Object(body)).await?;
+    let reply = answer(routes, ListAnswer::request(&Value::Object(body))).await?;
+    let draft = move || drafted(&texts, has_candidates, &reply);
+    Ok(Call { bytes_max, draft: Box::new(draft) })
+}
+
+fn drafted(texts: &[String], has_candidates: bool, reply: &Reply) -> Result<Draft, Fault> {
+    let answer = ListAnswer::of(members(&reply.body)?).ok_or(UNREADABLE)?;
     let results = answer.results;
     let options_max = if texts.len() == 1 { OPTIONS_OF_ONE } else { OPTIONS_OF_SEVERAL };
     let mut rows = Vec::new();
@@ -71,8 +77,8 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         found.push_str(&format!(", {number} {status}"));
     }
     found.push('.');
-    if let Some(values) = reply.unknown_values {
-        found.push_str(&format!(" The index does not know these values: {}.", shown(&values, 200)));
+    if let Some(values) = &reply.unknown_values {
+        found.push_str(&format!(" The index does not know these values: {}.", shown(values, 200)));
     }
     let more = if statuses.contains_key("ambiguous") {
         "For an ambiguous text add a step to prefer, or ask which row is meant."
@@ -81,7 +87,7 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     } else {
         ""
     };
-    let draft = Draft {
+    Ok(Draft {
         status: if statuses.is_empty() { "resolved" } else { "partly" },
         generation: answer.generation,
         found,
@@ -91,8 +97,7 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         more: more.into(),
         rest: MAX_BYTES,
         others: Row::new(),
-    };
-    Ok(Call { draft, bytes_max })
+    })
 }
 
 /// A text of the list, and how many of its rows are shown.

@@ -6,7 +6,7 @@ use super::answer::{Draft, Row, counted};
 use super::arguments::{Arguments, Fault};
 use super::ask::{Asked, Routes};
 use super::text::clean_members;
-use super::tools::{Call, SKIP, settled};
+use super::tools::{Call, SKIP, Settled, UNREADABLE, refused, settled};
 
 /// The most rows of a page.
 const PAGE_ROWS_MAX: usize = 100;
@@ -37,18 +37,23 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     }
     let path = if is_counted { "/v3/filter" } else { "/v3/search" };
     let body = Value::Object(body);
-    let (answer, about) = settled(routes, || Asked::post(path, &body)).await?;
+    let settled = settled(routes, || Asked::post(path, &body)).await?;
+    Ok(Call { bytes_max, draft: Box::new(move || drafted(&settled, skip)) })
+}
+
+fn drafted(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft, Fault> {
+    let answer: Value = serde_json::from_slice(&answer.body).map_err(|_| UNREADABLE)?;
     // A server may put its answer into an array (contract 8.3).
     let mut answer = match answer {
         Value::Array(mut elements) if elements.len() == 1 => elements.remove(0),
         other => other,
     };
     if let Some(Value::String(fault)) = answer.get("error") {
-        return Err(super::tools::refused(fault));
+        return Err(refused(fault));
     }
     let rows = match answer.get_mut("data").map(Value::take) {
         Some(Value::Array(rows)) => rows,
-        _ => return Err(super::tools::UNREADABLE.into()),
+        _ => return Err(UNREADABLE.into()),
     };
     let next = answer.get("next").and_then(Value::as_str);
     let total = answer.get("total").and_then(Value::as_u64);
@@ -73,6 +78,7 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         (None, _) => format!("{}, the likeliest first.", counted(of_page, "row", "rows")),
     };
     let more = match (next, of_page) {
+        _ if of_page > 0 && rows.is_empty() => "Nothing is left: send a smaller skip.".to_owned(),
         (Some(next), _) => format!("For the next page send the same call with start: \"{next}\"."),
         (None, 0) => "Send fewer words or filters; for values of filters ask values.".to_owned(),
         (None, _) => String::new(),
@@ -84,7 +90,7 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     if let Some(total) = total {
         others.insert("total".into(), json!(total));
     }
-    let draft = Draft {
+    Ok(Draft {
         status: if of_page == 0 { "nothing" } else { "found" },
         generation: about.generation,
         found,
@@ -94,6 +100,5 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         more,
         rest: SKIP,
         others,
-    };
-    Ok(Call { draft, bytes_max })
+    })
 }

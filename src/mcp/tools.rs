@@ -5,12 +5,12 @@ use std::sync::{Arc, LazyLock};
 
 use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::answer::{BYTES_DEFAULT, BYTES_LEAST, BYTES_MOST, Draft, fault};
 use super::arguments::{Arguments, Fault};
 use super::ask::{Asked, Reply, Routes};
-use super::resolve::ListAnswer;
 use super::text::shown;
 use super::{check, instrument, resolve, search, values};
 
@@ -35,10 +35,12 @@ const REFUSAL_CHARS_MAX: usize = 300;
 /// How often a question is asked again because a new generation came meanwhile.
 const TRIES_MAX: usize = 3;
 
-/// An answer, and its bound.
+/// The rest of a call whose routes have answered: reading the answers, and writing that of the tool.
+/// It takes processor time.
 pub(super) struct Call {
-    pub(super) draft: Draft,
+    /// The bound of the answer.
     pub(super) bytes_max: usize,
+    pub(super) draft: Box<dyn FnOnce() -> Result<Draft, Fault> + Send>,
 }
 
 impl Arguments {
@@ -88,10 +90,11 @@ pub(super) async fn call<R: Routes>(
         "values" => values::call(routes, arguments).await,
         _ => check::call(routes, arguments).await,
     };
-    Some(match called {
-        Ok(Call { draft, bytes_max }) => draft.within(bytes_max),
-        Err(sentence) => fault(sentence),
-    })
+    let answered = async {
+        let Call { bytes_max, draft } = called?;
+        routes.work(move || Ok(draft()?.within(bytes_max))).await?
+    };
+    Some(answered.await.unwrap_or_else(fault))
 }
 
 /// The refusal of a route.
@@ -119,13 +122,16 @@ impl From<Refused> for Fault {
     }
 }
 
-/// Asks a route whose answer is JSON.
-async fn json<R: Routes>(routes: &R, asked: Asked) -> Result<(Value, Reply), Refused> {
+/// The answer of a route.
+///
+/// # Errors
+/// The refusal, as a sentence, when the status is not 200.
+pub(super) async fn answer<R: Routes>(routes: &R, asked: Asked) -> Result<Reply, Refused> {
     let reply = routes.ask(asked).await?;
-    if reply.status == 200 {
-        let json = serde_json::from_slice(&reply.body).map_err(|_| UNREADABLE)?;
-        return Ok((json, reply));
-    }
+    if reply.status == 200 { Ok(reply) } else { Err(refusal(&reply)) }
+}
+
+fn refusal(reply: &Reply) -> Refused {
     let text = match serde_json::from_slice::<Value>(&reply.body) {
         Ok(json) => json.get("error").and_then(Value::as_str).unwrap_or_default().to_owned(),
         Err(_) => String::from_utf8_lossy(&reply.body).into_owned(),
@@ -165,7 +171,7 @@ async fn json<R: Routes>(routes: &R, asked: Asked) -> Result<(Value, Reply), Ref
             .to_owned(),
         (status, _) => format!("The server failed with status {status}. Try again later."),
     };
-    Err(Refused { is_bad_request, sentence })
+    Refused { is_bad_request, sentence }
 }
 
 /// The refusal of a route as a fault, with what to do where its text does not say so.
@@ -175,6 +181,8 @@ pub(super) fn refused(text: &str) -> Fault {
         " Send the FIGI of a row; resolve finds it, and check says what is wrong with a text."
     } else if text.starts_with("No instrument has this FIGI") {
         " Ask check or resolve with the text that you have."
+    } else if text.starts_with("query must contain") {
+        ". Send query, filters, or both."
     } else if text.starts_with("Invalid key") {
         " Send only the arguments and filters that the list of tools has."
     } else if text.starts_with("Invalid start") {
@@ -187,56 +195,57 @@ pub(super) fn refused(text: &str) -> Fault {
     format!("{text}{advice}")
 }
 
-/// Asks for a list.
-pub(super) async fn list<R: Routes>(
-    routes: &R,
-    body: &Value,
-) -> Result<(ListAnswer, Reply), Fault> {
-    let (answer, reply) = json(routes, ListAnswer::request(body)).await?;
-    let Value::Object(answer) = answer else { return Err(UNREADABLE.into()) };
-    Ok((ListAnswer::of(answer).ok_or(UNREADABLE)?, reply))
+/// The members of an answer.
+///
+/// # Errors
+/// [`UNREADABLE`] when it is not an object in JSON.
+pub(super) fn members(body: &[u8]) -> Result<Map<String, Value>, Fault> {
+    serde_json::from_slice(body).map_err(|_| UNREADABLE.into())
 }
 
 /// The parts of `GET /about` that the tools need.
+#[derive(Deserialize)]
 pub(super) struct About {
     pub(super) generation: u64,
-    pub(super) has_past: bool,
-    /// The names of exchanges by their codes.
-    pub(super) exchanges: Map<String, Value>,
+    /// The days of the past, if there is one.
+    coverage: Option<IgnoredAny>,
 }
 
-/// What `GET /about` answers.
-pub(super) async fn about<R: Routes>(routes: &R) -> Result<Map<String, Value>, Fault> {
-    match json(routes, Asked::get("/about")).await? {
-        (Value::Object(members), _) => Ok(members),
-        _ => Err(UNREADABLE.into()),
+impl About {
+    pub(super) fn has_past(&self) -> bool {
+        self.coverage.is_some()
     }
 }
 
-async fn about_of<R: Routes>(routes: &R) -> Result<About, Fault> {
-    let mut about = about(routes).await?;
-    let generation = about.get("generation").and_then(Value::as_u64).ok_or(UNREADABLE)?;
-    let exchanges = match about.remove("exchanges") {
-        Some(Value::Object(names)) => names,
-        _ => Map::new(),
-    };
-    Ok(About { generation, has_past: about.contains_key("coverage"), exchanges })
+/// What `GET /about` answers.
+pub(super) async fn about<R: Routes>(routes: &R) -> Result<Reply, Refused> {
+    answer(routes, Asked::get("/about")).await
 }
 
-/// An answer, and the generation that it is from. Most routes do not name it, so `/about` is asked
-/// before and after: if a new generation came meanwhile, all is asked again.
+/// An answer, and the description of the generation that it is from.
+pub(super) struct Settled {
+    pub(super) answer: Reply,
+    pub(super) about: About,
+    /// The whole description.
+    pub(super) described: Reply,
+}
+
+/// Asks a route. Most do not name the generation, so `/about` is asked before and after: if a new
+/// generation came meanwhile, all is asked again.
 pub(super) async fn settled<R: Routes>(
     routes: &R,
     asked: impl Fn() -> Asked,
-) -> Result<(Value, About), Refused> {
-    let mut before = about_of(routes).await?;
+) -> Result<Settled, Refused> {
+    let read = |reply: &Reply| serde_json::from_slice::<About>(&reply.body).map_err(|_| UNREADABLE);
+    let mut before = read(&about(routes).await?)?;
     for _ in 0..TRIES_MAX {
-        let (answer, _) = json(routes, asked()).await?;
-        let after = about_of(routes).await?;
-        if after.generation == before.generation {
-            return Ok((answer, after));
+        let answer = answer(routes, asked()).await?;
+        let described = about(routes).await?;
+        let about = read(&described)?;
+        if about.generation == before.generation {
+            return Ok(Settled { answer, about, described });
         }
-        before = after;
+        before = about;
     }
     Err("The index changes just now. Send the call again.".into())
 }

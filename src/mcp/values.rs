@@ -7,7 +7,7 @@ use super::answer::{Draft, Row, counted};
 use super::arguments::{Arguments, Fault};
 use super::ask::{Asked, Routes};
 use super::text::{clean_members, quoted};
-use super::tools::{Call, SKIP, SKIP_MAX, UNREADABLE, settled};
+use super::tools::{Call, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
 
 /// The keys of contract 7.1, for the fault of another one.
 const PROPERTIES: &str = "idType, exchCode, micCode, currency, marketSecDes, securityType, \
@@ -32,21 +32,35 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         return Err(unknown());
     }
     let path = format!("/v3/mapping/values/{property}");
-    let (answer, about) = settled(routes, || Asked::get(path.as_str()))
-        .await
-        .map_err(|fault| if fault.is_bad_request { unknown() } else { fault.sentence })?;
+    let settled = settled(routes, || Asked::get(path.as_str())).await;
+    let settled = settled
+        .map_err(|refused| if refused.is_bad_request { unknown() } else { refused.sentence })?;
+    let draft = move || drafted(&settled, &property, text.as_deref(), skip);
+    Ok(Call { bytes_max, draft: Box::new(draft) })
+}
+
+fn drafted(
+    settled: &Settled,
+    property: &str,
+    text: Option<&str>,
+    skip: usize,
+) -> Result<Draft, Fault> {
+    let Settled { answer, about, described } = settled;
+    let answer = members(&answer.body)?;
+    let described = members(&described.body)?;
+    let names = described.get("exchanges").filter(|_| property == "exchCode");
     let Some(Value::Array(values)) = answer.get("values") else { return Err(UNREADABLE.into()) };
     let all = values.len();
     let values = values.iter().filter_map(Value::as_str);
     let with_names = values.map(|value| {
-        let name = about.exchanges.get(value).filter(|_| property == "exchCode");
+        let name = names.and_then(|names| names.get(value));
         (value, name.and_then(Value::as_str))
     });
-    let has = |one: &str| text.as_ref().is_none_or(|text| one.to_lowercase().contains(text));
+    let has = |one: &str| text.is_none_or(|text| one.to_lowercase().contains(text));
     let found: Vec<(&str, Option<&str>)> =
         with_names.filter(|(value, name)| has(value) || name.is_some_and(has)).collect();
     let is_any = found.is_empty();
-    let sentence = match &text {
+    let sentence = match text {
         Some(text) => format!(
             "{} of {all} of {property} with {}.",
             counted(found.len(), "value", "values"),
@@ -61,7 +75,7 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         clean_members(members)
     });
     let rows: Vec<Row> = rows.collect();
-    let draft = Draft {
+    Ok(Draft {
         status: if is_any { "nothing" } else { "found" },
         generation: about.generation,
         found: sentence,
@@ -71,6 +85,5 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         more: if is_any { "Send a shorter text, or none.".into() } else { String::new() },
         rest: SKIP,
         others: Row::new(),
-    };
-    Ok(Call { draft, bytes_max })
+    })
 }

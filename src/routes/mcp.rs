@@ -14,9 +14,9 @@ use warp::http::{HeaderMap, HeaderValue, Method, Request, header};
 use warp::reply::Response;
 
 use super::with;
-use crate::callers::Peer;
 use crate::callers::auth::HEADERS;
 use crate::callers::error::ApiError;
+use crate::callers::{Caller, Peer};
 use crate::gate;
 use crate::gate::call::{Incoming, incoming};
 use crate::mcp::{
@@ -41,9 +41,11 @@ async fn handle(
     state: Arc<State>,
     answers: BoxedFilter<(Response,)>,
 ) -> Response {
-    gate::assistants(&state, request, MESSAGE_BYTES_MAX, async |peer, headers, body| {
+    gate::assistants(&state, request, MESSAGE_BYTES_MAX, async |(caller, peer), headers, body| {
         let routes = Own {
             answers,
+            state: state.clone(),
+            caller,
             peer,
             headers: Arc::new(identity(&headers)),
             request: request::current(),
@@ -76,7 +78,9 @@ async fn handle(
 /// The tools over the routes of a state, for the caller of standard input.
 pub(crate) fn assistant(state: Arc<State>) -> Assistant<Own> {
     Assistant(Own {
-        answers: super::answers(state),
+        answers: super::answers(state.clone()),
+        state,
+        caller: Caller::Socket,
         peer: Peer::Socket,
         headers: Arc::default(),
         request: None,
@@ -99,6 +103,8 @@ fn identity(headers: &HeaderMap) -> HeaderMap {
 #[derive(Clone)]
 pub(crate) struct Own {
     answers: BoxedFilter<(Response,)>,
+    state: Arc<State>,
+    caller: Caller,
     peer: Peer,
     headers: Arc<HeaderMap>,
     /// The request of the assistant, which the log and the metrics have.
@@ -128,6 +134,14 @@ impl Routes for Own {
         let unknown_values = header("figdex-unknown-values");
         let body = bytes_of(reply.into_body(), REPLY_BYTES_MAX).await.ok_or(REPLY_TOO_LONG)?;
         Ok(Reply { status, retry_after, unknown_values, body })
+    }
+
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        let done = self.state.pools().answers.run(self.caller, work).await;
+        done.map_err(|_| "The server is busy. Send the call again in a few seconds.".to_owned())
     }
 }
 

@@ -17,6 +17,8 @@ mod instruments;
 mod keys;
 mod limits;
 mod mapping;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod metrics;
 mod names;
 mod order;
