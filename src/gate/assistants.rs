@@ -42,7 +42,7 @@ pub(crate) async fn assistants(
         return reply;
     }
     let answered = async {
-        if cors.forbids(&headers) {
+        if cors.forbids(&headers) && !is_of_this_machine(&headers) {
             return Err(OpenError::Forbidden(OTHER_ORIGIN));
         }
         if method != Method::POST {
@@ -73,6 +73,22 @@ pub(crate) async fn assistants(
     };
     cors.add_to(&headers, &mut reply);
     reply
+}
+
+/// Whether a page of this server sent the request, opened by a name that only this machine has. A page
+/// whose own name was made to lead here has that name as its host and as its origin.
+fn is_of_this_machine(headers: &HeaderMap) -> bool {
+    const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let (Some(host), Some(origin)) = (text(header::HOST), text(header::ORIGIN)) else {
+        return false;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let of_origin = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    NAMES.contains(&name) && of_origin == Some(host)
 }
 
 fn refusal(error: OpenError) -> Response {
