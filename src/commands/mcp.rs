@@ -20,7 +20,7 @@ use super::to_server::{KEY_HEADER, agent, key};
 use super::{open_folder, trust};
 use crate::config::{McpFlags, Settings};
 use crate::mcp::{
-    Asked, Assistant, MESSAGE_BYTES_MAX, REPLY_BYTES_MAX, REPLY_TOO_LONG, Reply, Routes,
+    Assistant, MESSAGE_BYTES_MAX, REPLY_BYTES_MAX, REPLY_TOO_LONG, RouteReply, RouteRequest, Routes,
 };
 use crate::reload;
 use crate::routes::mcp::assistant;
@@ -40,7 +40,7 @@ pub(super) fn run(flags: &McpFlags) -> anyhow::Result<()> {
             let key = flags.key_file.as_deref().map(key).transpose()?;
             let agent = agent(&url.0, flags.ca_file.as_deref(), SILENCE)?;
             let server = Arc::new(Server { agent, address: url.0.clone(), key });
-            runtime.block_on(serve(Assistant(Remote(server))))
+            runtime.block_on(serve(Assistant(OtherServer(server))))
         }
         None => runtime.block_on(serve_folder(&flags.index)),
     };
@@ -76,7 +76,7 @@ async fn serve<R: Routes>(assistant: Assistant<R>) -> anyhow::Result<()> {
 
 /// A server that is asked over HTTP.
 #[derive(Clone)]
-struct Remote(Arc<Server>);
+struct OtherServer(Arc<Server>);
 
 struct Server {
     agent: Agent,
@@ -84,8 +84,8 @@ struct Server {
     key: Option<String>,
 }
 
-impl Routes for Remote {
-    async fn ask(&self, asked: Asked) -> Result<Reply, String> {
+impl Routes for OtherServer {
+    async fn ask(&self, asked: RouteRequest) -> Result<RouteReply, String> {
         let server = self.0.clone();
         let asking = tokio::task::spawn_blocking(move || server.ask(&asked));
         asking.await.unwrap_or_else(|_| Err(GIVEN_UP.to_owned()))
@@ -100,7 +100,7 @@ impl Routes for Remote {
 }
 
 impl Server {
-    fn ask(&self, asked: &Asked) -> Result<Reply, String> {
+    fn ask(&self, asked: &RouteRequest) -> Result<RouteReply, String> {
         let url = format!("{}{}", self.address, asked.path);
         let key = self.key.as_deref();
         let answered = match &asked.body {
@@ -118,7 +118,7 @@ impl Server {
         let mut response = answered.map_err(|error| self.unanswered(&error))?;
         let body = body(&mut response)?;
         let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
-        Ok(Reply {
+        Ok(RouteReply {
             status: response.status().as_u16(),
             retry_after: header("retry-after").and_then(|seconds| seconds.parse().ok()),
             unknown_values: header("figdex-unknown-values"),

@@ -46,16 +46,16 @@ pub(super) struct Draft {
     /// A word for programs, such as `found`.
     pub(super) status: &'static str,
     pub(super) generation: u64,
-    /// What was found, in a sentence.
+    /// The sentence about the rows that were found.
     pub(super) found: String,
     pub(super) rows: Vec<Row>,
     /// The place of the first row, from 0.
     pub(super) first: usize,
     /// The columns of the table.
     pub(super) columns: &'static [&'static str],
-    /// How to ask on when all rows are shown, in a sentence; empty when there is nothing more.
+    /// The sentence about the next question when all rows are shown; empty if there is none.
     pub(super) more: String,
-    /// How to get the rows that do not fit; `#` stands for the number of rows before them.
+    /// The way to the rows that do not fit; `#` stands for the number of rows before them.
     pub(super) rest: &'static str,
     /// Further members of `structuredContent`.
     pub(super) others: Row,

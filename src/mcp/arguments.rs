@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use super::answer::{BYTES_DEFAULT, BYTES_LEAST, BYTES_MOST};
 use super::text::quoted;
 
 /// A fault of a call: a sentence that says what to send instead.
-pub(super) type Fault = String;
+pub(super) type Sentence = String;
 
 /// The most characters of an argument that is one text.
 const CHARS_MAX: usize = 1_000;
@@ -28,7 +29,7 @@ impl Arguments {
     }
 
     /// A text.
-    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, Fault> {
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, Sentence> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) if text.chars().nth(CHARS_MAX).is_none() => Ok(Some(text)),
@@ -40,13 +41,17 @@ impl Arguments {
     }
 
     /// A text that must be given.
-    pub(super) fn required(&mut self, name: &'static str, example: &str) -> Result<String, Fault> {
+    pub(super) fn required(
+        &mut self,
+        name: &'static str,
+        example: &str,
+    ) -> Result<String, Sentence> {
         let text = self.text(name)?.filter(|text| !text.trim().is_empty());
         text.ok_or_else(|| format!("{} needs {name}. Send it as in {example}.", self.tool))
     }
 
     /// Whether something is wanted.
-    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, Fault> {
+    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, Sentence> {
         match self.take(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(flag),
@@ -60,7 +65,7 @@ impl Arguments {
         name: &'static str,
         (least, most): (usize, usize),
         default: usize,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, Sentence> {
         let Some(value) = self.take(name) else { return Ok(default) };
         let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
         let number = number.filter(|number| (least..=most).contains(number));
@@ -68,7 +73,11 @@ impl Arguments {
     }
 
     /// A list of texts; one text counts as a list of one.
-    pub(super) fn texts(&mut self, name: &'static str, most: usize) -> Result<Vec<String>, Fault> {
+    pub(super) fn texts(
+        &mut self,
+        name: &'static str,
+        most: usize,
+    ) -> Result<Vec<String>, Sentence> {
         let elements = match self.take(name) {
             None => return Ok(Vec::new()),
             Some(Value::String(text)) => vec![Value::String(text)],
@@ -90,7 +99,7 @@ impl Arguments {
     }
 
     /// An object, as it is.
-    pub(super) fn object(&mut self, name: &'static str) -> Result<Map<String, Value>, Fault> {
+    pub(super) fn object(&mut self, name: &'static str) -> Result<Map<String, Value>, Sentence> {
         match self.take(name) {
             None => Ok(Map::new()),
             Some(Value::Object(members)) => Ok(members),
@@ -103,8 +112,13 @@ impl Arguments {
         self.take(name)
     }
 
+    /// The bound of the answer, in bytes.
+    pub(super) fn max_bytes(&mut self) -> Result<usize, Sentence> {
+        self.number("maxBytes", (BYTES_LEAST, BYTES_MOST), BYTES_DEFAULT)
+    }
+
     /// Refuses arguments that the tool does not have.
-    pub(super) fn end(self) -> Result<(), Fault> {
+    pub(super) fn end(self) -> Result<(), Sentence> {
         match self.given.keys().next() {
             None => Ok(()),
             Some(unknown) => Err(format!(
@@ -117,7 +131,7 @@ impl Arguments {
     }
 }
 
-fn wrong(name: &str, found: &Value, expected: &str) -> Fault {
+fn wrong(name: &str, found: &Value, expected: &str) -> Sentence {
     let found = match found {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => flag.to_string(),

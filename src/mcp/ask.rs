@@ -7,7 +7,7 @@ pub(crate) trait Routes: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// The reason why there is no answer, as a sentence.
-    fn ask(&self, asked: Asked) -> impl Future<Output = Result<Reply, String>> + Send;
+    fn ask(&self, asked: RouteRequest) -> impl Future<Output = Result<RouteReply, String>> + Send;
 
     /// Does work that takes processor time, where no connection waits for it.
     ///
@@ -21,14 +21,14 @@ pub(crate) trait Routes: Clone + Send + Sync + 'static {
 
 /// A request for a route.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RouteRequest {
     /// The path, which needs no encoding.
     pub(crate) path: String,
     /// The body, in JSON; `None` for a GET request.
     pub(crate) body: Option<Vec<u8>>,
 }
 
-impl Asked {
+impl RouteRequest {
     pub(super) fn get(path: impl Into<String>) -> Self {
         Self { path: path.into(), body: None }
     }
@@ -40,7 +40,7 @@ impl Asked {
 
 /// The reply of a route.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct RouteReply {
     pub(crate) status: u16,
     /// The seconds after which the request may be sent again, if the reply says so.
     pub(crate) retry_after: Option<u64>,

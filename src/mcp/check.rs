@@ -5,18 +5,21 @@
 use serde_json::{Value, json};
 
 use super::answer::{Draft, Row, counted};
-use super::arguments::{Arguments, Fault};
-use super::ask::{Reply, Routes};
-use super::resolve::{Head, ListAnswer};
+use super::arguments::{Arguments, Sentence};
+use super::ask::{RouteReply, Routes};
+use super::resolve::{ListAnswer, TextOfList};
+use super::routed::{MAX_BYTES, PendingAnswer, UNREADABLE, answer, members};
 use super::text::{quoted, shown};
-use super::tools::{Call, MAX_BYTES, UNREADABLE, answer, members};
 
 /// The most rows of the answer.
 const ROWS_MAX: usize = 10;
 
 const COLUMNS: &[&str] = &["status", "figi", "ticker", "exchCode", "name", "securityType", "note"];
 
-pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Result<Call, Fault> {
+pub(super) async fn call<R: Routes>(
+    routes: &R,
+    mut arguments: Arguments,
+) -> Result<PendingAnswer, Sentence> {
     let text = arguments.required("text", "{\"text\": \"US4592001014\"}")?;
     let bytes_max = arguments.max_bytes()?;
     arguments.end()?;
@@ -27,10 +30,10 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         "candidates": true,
     });
     let reply = answer(routes, ListAnswer::request(&body)).await?;
-    Ok(Call { bytes_max, draft: Box::new(move || drafted(&text, &reply)) })
+    Ok(PendingAnswer { bytes_max, draft: Box::new(move || drafted(&text, &reply)) })
 }
 
-fn drafted(text: &str, reply: &Reply) -> Result<Draft, Fault> {
+fn drafted(text: &str, reply: &RouteReply) -> Result<Draft, Sentence> {
     let mut answer = ListAnswer::of(members(&reply.body)?).ok_or(UNREADABLE)?;
     let Some(result) = answer.results.pop() else { return Err(UNREADABLE.into()) };
     let form = answer.columns.first().and_then(|column| column.get("idType")?.as_str());
@@ -66,7 +69,7 @@ fn drafted(text: &str, reply: &Reply) -> Result<Draft, Fault> {
             quoted(&correction)
         ));
     }
-    let rows = Head { n: 1, text, options_max: ROWS_MAX }.rows(result);
+    let rows = TextOfList { n: 1, text, options_max: ROWS_MAX }.rows(result);
     let rows: Vec<Row> = rows.into_iter().filter(|row| row.contains_key("figi")).collect();
     let has_candidates = rows.iter().any(|row| row.get("as").is_some_and(|of| of == "candidate"));
     let more = if has_candidates {

@@ -4,10 +4,10 @@
 use serde_json::{Map, Value};
 
 use super::answer::{Draft, Row, counted};
-use super::arguments::{Arguments, Fault};
-use super::ask::{Asked, Routes};
+use super::arguments::{Arguments, Sentence};
+use super::ask::{RouteRequest, Routes};
+use super::routed::{PendingAnswer, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
 use super::text::{clean_members, quoted, shown};
-use super::tools::{Call, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
 
 /// The most characters of a FIGI. A text with more is not put into a path.
 const FIGI_CHARS_MAX: usize = 12;
@@ -18,7 +18,10 @@ const FAMILY_COLUMNS: &[&str] =
 const HISTORY_COLUMNS: &[&str] =
     &["of", "validFrom", "validTo", "ticker", "exchCode", "name", "securityType", "note"];
 
-pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Result<Call, Fault> {
+pub(super) async fn call<R: Routes>(
+    routes: &R,
+    mut arguments: Arguments,
+) -> Result<PendingAnswer, Sentence> {
     let figi = arguments.required("figi", "{\"figi\": \"BBG000BLNNH6\"}")?;
     let has_history = arguments.flag("history")?;
     let skip = arguments.number("skip", (0, SKIP_MAX), 0)?;
@@ -36,15 +39,15 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     let path = format!("/instruments/{figi}");
     if has_history {
         let path = format!("{path}/history");
-        let settled = settled(routes, || Asked::get(path.as_str())).await?;
-        return Ok(Call { bytes_max, draft: Box::new(move || history(&settled, skip)) });
+        let settled = settled(routes, || RouteRequest::get(path.as_str())).await?;
+        return Ok(PendingAnswer { bytes_max, draft: Box::new(move || history(&settled, skip)) });
     }
-    let settled = settled(routes, || Asked::get(path.as_str())).await?;
+    let settled = settled(routes, || RouteRequest::get(path.as_str())).await?;
     let figi = figi.to_owned();
-    Ok(Call { bytes_max, draft: Box::new(move || family(&figi, &settled, skip)) })
+    Ok(PendingAnswer { bytes_max, draft: Box::new(move || family(&figi, &settled, skip)) })
 }
 
-fn family(figi: &str, settled: &Settled, skip: usize) -> Result<Draft, Fault> {
+fn family(figi: &str, settled: &Settled, skip: usize) -> Result<Draft, Sentence> {
     let Settled { answer, about, .. } = settled;
     let mut answer = members(&answer.body)?;
     let own = answer.remove("instrument");
@@ -101,7 +104,7 @@ fn family(figi: &str, settled: &Settled, skip: usize) -> Result<Draft, Fault> {
     })
 }
 
-fn history(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft, Fault> {
+fn history(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft, Sentence> {
     let mut answer = members(&answer.body)?;
     let Some(Value::Array(versions)) = answer.remove("versions") else {
         return Err(UNREADABLE.into());

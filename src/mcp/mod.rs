@@ -4,8 +4,9 @@
 //!
 //! | file | task |
 //! |---|---|
-//! | `tools` | the list of tools, and what they have in common |
+//! | `tools` | the list of tools, and calling one |
 //! | `resolve`, `search`, `instrument`, `values`, `check` | one tool each |
+//! | `routed` | the answers of routes, and their refusals as sentences |
 //! | `ask` | the routes that are asked, here or on another server |
 //! | `arguments` | the arguments of a call |
 //! | `answer` | an answer within its bound |
@@ -17,6 +18,7 @@ mod ask;
 mod check;
 mod instrument;
 mod resolve;
+mod routed;
 mod search;
 mod text;
 mod tools;
@@ -31,7 +33,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
-pub(crate) use self::ask::{Asked, REPLY_BYTES_MAX, REPLY_TOO_LONG, Reply, Routes};
+pub(crate) use self::ask::{REPLY_BYTES_MAX, REPLY_TOO_LONG, RouteReply, RouteRequest, Routes};
 use self::text::{clean_members, quoted};
 
 /// The most bytes of one message. A list of 100 texts has a few kilobytes.
@@ -40,7 +42,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 128 << 10;
 /// The only resource: what the index is.
 const ABOUT: &str = "figdex://about";
 
-/// What an assistant should know before it uses a tool.
+/// The instructions for an assistant.
 const INSTRUCTIONS: &str = "\
 Figdex knows financial instruments by FIGI and other identifiers. Never state an identifier that a \
 tool did not return. When a text is ambiguous, ask, or choose by a step of prefer that the user's \
@@ -109,8 +111,8 @@ impl<R: Routes> ServerHandler for Assistant<R> {
             return Err(ErrorData::resource_not_found(text, None));
         }
         let failed = |fault: String| ErrorData::internal_error(fault, None);
-        let about = tools::about(&self.0).await.map_err(|refused| failed(refused.into()))?;
-        let mut about = tools::members(&about.body).map_err(failed)?;
+        let about = routed::about(&self.0).await.map_err(|refused| failed(refused.into()))?;
+        let mut about = routed::members(&about.body).map_err(failed)?;
         // The tool `values` has the exchanges.
         about.remove("exchanges");
         let text = Value::Object(clean_members(about)).to_string();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Draft, Row, counted};
-use super::arguments::{Arguments, Fault};
-use super::ask::{Asked, Reply, Routes};
+use super::arguments::{Arguments, Sentence};
+use super::ask::{RouteReply, RouteRequest, Routes};
+use super::routed::{MAX_BYTES, PendingAnswer, UNREADABLE, answer, members};
 use super::text::{clean_members, shown};
-use super::tools::{Call, MAX_BYTES, UNREADABLE, answer, members};
 
 /// The most texts of a call.
 pub(super) const TEXTS_MAX: usize = 100;
@@ -30,7 +30,10 @@ const FIELDS: [&str; 7] =
 const COLUMNS: &[&str] =
     &["n", "text", "status", "figi", "ticker", "exchCode", "name", "securityType", "note"];
 
-pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Result<Call, Fault> {
+pub(super) async fn call<R: Routes>(
+    routes: &R,
+    mut arguments: Arguments,
+) -> Result<PendingAnswer, Sentence> {
     let texts = arguments.texts("texts", TEXTS_MAX)?;
     let prefer = arguments.texts("prefer", NAMES_MAX)?;
     let as_of = arguments.text("asOf")?;
@@ -55,17 +58,17 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     }
     let reply = answer(routes, ListAnswer::request(&Value::Object(body))).await?;
     let draft = move || drafted(&texts, has_candidates, &reply);
-    Ok(Call { bytes_max, draft: Box::new(draft) })
+    Ok(PendingAnswer { bytes_max, draft: Box::new(draft) })
 }
 
-fn drafted(texts: &[String], has_candidates: bool, reply: &Reply) -> Result<Draft, Fault> {
+fn drafted(texts: &[String], has_candidates: bool, reply: &RouteReply) -> Result<Draft, Sentence> {
     let answer = ListAnswer::of(members(&reply.body)?).ok_or(UNREADABLE)?;
     let results = answer.results;
     let options_max = if texts.len() == 1 { OPTIONS_OF_ONE } else { OPTIONS_OF_SEVERAL };
     let mut rows = Vec::new();
     let mut statuses = BTreeMap::<String, usize>::new();
     for (place, (text, result)) in texts.iter().zip(results).enumerate() {
-        let head = Head { n: place + 1, text, options_max };
+        let head = TextOfList { n: place + 1, text, options_max };
         let of_text = head.rows(result);
         let status = of_text.first().and_then(|row| row.get("status")?.as_str());
         *statuses.entry(status.unwrap_or("unknown").to_owned()).or_default() += 1;
@@ -101,13 +104,13 @@ fn drafted(texts: &[String], has_candidates: bool, reply: &Reply) -> Result<Draf
 }
 
 /// A text of the list, and how many of its rows are shown.
-pub(super) struct Head<'a> {
+pub(super) struct TextOfList<'a> {
     pub(super) n: usize,
     pub(super) text: &'a str,
     pub(super) options_max: usize,
 }
 
-impl Head<'_> {
+impl TextOfList<'_> {
     /// The rows of a result: those that it found, those that a name may mean, and those of the
     /// past; the first has the other members of the result. At least one.
     pub(super) fn rows(&self, mut result: Map<String, Value>) -> Vec<Row> {
@@ -157,8 +160,8 @@ pub(super) struct ListAnswer {
 }
 
 impl ListAnswer {
-    pub(super) fn request(body: &Value) -> Asked {
-        Asked::post("/resolve", body)
+    pub(super) fn request(body: &Value) -> RouteRequest {
+        RouteRequest::post("/resolve", body)
     }
 
     /// The parts of the JSON; `None` when it has another form.

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::answer::{Draft, Row, counted};
-use super::arguments::{Arguments, Fault};
-use super::ask::{Asked, Routes};
+use super::arguments::{Arguments, Sentence};
+use super::ask::{RouteRequest, Routes};
+use super::routed::{PendingAnswer, SKIP, Settled, UNREADABLE, refused, settled};
 use super::text::clean_members;
-use super::tools::{Call, SKIP, Settled, UNREADABLE, refused, settled};
 
 /// The most rows of a page.
 const PAGE_ROWS_MAX: usize = 100;
@@ -14,7 +14,10 @@ const PAGE_ROWS_MAX: usize = 100;
 const COLUMNS: &[&str] =
     &["figi", "ticker", "exchCode", "name", "securityType", "marketSector", "securityDescription"];
 
-pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Result<Call, Fault> {
+pub(super) async fn call<R: Routes>(
+    routes: &R,
+    mut arguments: Arguments,
+) -> Result<PendingAnswer, Sentence> {
     let query = arguments.text("query")?;
     let mut body = arguments.object("filters")?;
     let level = arguments.any("level");
@@ -37,11 +40,11 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
     }
     let path = if is_counted { "/v3/filter" } else { "/v3/search" };
     let body = Value::Object(body);
-    let settled = settled(routes, || Asked::post(path, &body)).await?;
-    Ok(Call { bytes_max, draft: Box::new(move || drafted(&settled, skip)) })
+    let settled = settled(routes, || RouteRequest::post(path, &body)).await?;
+    Ok(PendingAnswer { bytes_max, draft: Box::new(move || drafted(&settled, skip)) })
 }
 
-fn drafted(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft, Fault> {
+fn drafted(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft, Sentence> {
     let answer: Value = serde_json::from_slice(&answer.body).map_err(|_| UNREADABLE)?;
     // A server may put its answer into an array (contract 8.3).
     let mut answer = match answer {

@@ -4,10 +4,10 @@
 use serde_json::{Map, Value};
 
 use super::answer::{Draft, Row, counted};
-use super::arguments::{Arguments, Fault};
-use super::ask::{Asked, Routes};
+use super::arguments::{Arguments, Sentence};
+use super::ask::{RouteRequest, Routes};
+use super::routed::{PendingAnswer, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
 use super::text::{clean_members, quoted};
-use super::tools::{Call, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
 
 /// The keys of contract 7.1, for the fault of another one.
 const PROPERTIES: &str = "idType, exchCode, micCode, currency, marketSecDes, securityType, \
@@ -16,7 +16,10 @@ const PROPERTIES: &str = "idType, exchCode, micCode, currency, marketSecDes, sec
 /// The most characters of a key. A text with more is not put into a path.
 const KEY_CHARS_MAX: usize = 32;
 
-pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Result<Call, Fault> {
+pub(super) async fn call<R: Routes>(
+    routes: &R,
+    mut arguments: Arguments,
+) -> Result<PendingAnswer, Sentence> {
     let property = arguments.required("property", "{\"property\": \"exchCode\"}")?;
     let text = arguments.text("text")?.map(|text| text.trim().to_lowercase());
     let skip = arguments.number("skip", (0, SKIP_MAX), 0)?;
@@ -32,11 +35,11 @@ pub(super) async fn call<R: Routes>(routes: &R, mut arguments: Arguments) -> Res
         return Err(unknown());
     }
     let path = format!("/v3/mapping/values/{property}");
-    let settled = settled(routes, || Asked::get(path.as_str())).await;
+    let settled = settled(routes, || RouteRequest::get(path.as_str())).await;
     let settled = settled
         .map_err(|refused| if refused.is_bad_request { unknown() } else { refused.sentence })?;
     let draft = move || drafted(&settled, &property, text.as_deref(), skip);
-    Ok(Call { bytes_max, draft: Box::new(draft) })
+    Ok(PendingAnswer { bytes_max, draft: Box::new(draft) })
 }
 
 fn drafted(
@@ -44,7 +47,7 @@ fn drafted(
     property: &str,
     text: Option<&str>,
     skip: usize,
-) -> Result<Draft, Fault> {
+) -> Result<Draft, Sentence> {
     let Settled { answer, about, described } = settled;
     let answer = members(&answer.body)?;
     let described = members(&described.body)?;

@@ -20,7 +20,7 @@ use crate::callers::{Caller, Peer};
 use crate::gate;
 use crate::gate::call::{Incoming, incoming};
 use crate::mcp::{
-    Asked, Assistant, MESSAGE_BYTES_MAX, REPLY_BYTES_MAX, REPLY_TOO_LONG, Reply, Routes,
+    Assistant, MESSAGE_BYTES_MAX, REPLY_BYTES_MAX, REPLY_TOO_LONG, RouteReply, RouteRequest, Routes,
 };
 use crate::request::{self, on_behalf_of};
 use crate::state::State;
@@ -112,9 +112,9 @@ pub(crate) struct Own {
 }
 
 impl Routes for Own {
-    async fn ask(&self, asked: Asked) -> Result<Reply, String> {
+    async fn ask(&self, asked: RouteRequest) -> Result<RouteReply, String> {
         const JSON: HeaderValue = HeaderValue::from_static("application/json");
-        let Asked { path, body } = asked;
+        let RouteRequest { path, body } = asked;
         let method = if body.is_some() { Method::POST } else { Method::GET };
         let mut request =
             Request::new(body.map(String::from_utf8).and_then(Result::ok).unwrap_or_default());
@@ -125,7 +125,7 @@ impl Routes for Own {
         request.headers_mut().insert(header::ACCEPT, JSON);
         request.extensions_mut().insert(self.peer);
         let service = TowerToHyperService::new(warp::service(self.answers.clone()));
-        // The SDK calls a tool in a task of its own, where the assistant's request is not current.
+        // The SDK calls a tool in a separate task, where the assistant's request is not current.
         // warp also needs that: it answers one request in a task.
         let Ok(reply) = on_behalf_of(self.request.clone(), service.call(request)).await;
         let header = |name: &str| reply.headers().get(name)?.to_str().ok().map(str::to_owned);
@@ -133,7 +133,7 @@ impl Routes for Own {
         let retry_after = header("retry-after").and_then(|seconds| seconds.parse().ok());
         let unknown_values = header("figdex-unknown-values");
         let body = bytes_of(reply.into_body(), REPLY_BYTES_MAX).await.ok_or(REPLY_TOO_LONG)?;
-        Ok(Reply { status, retry_after, unknown_values, body })
+        Ok(RouteReply { status, retry_after, unknown_values, body })
     }
 
     async fn work<T: Send + 'static>(

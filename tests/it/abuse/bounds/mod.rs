@@ -121,7 +121,7 @@ fn a_request_takes_little_memory() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// contract 14.18, 24.11: the messages of assistants, in a run of their own: a program with all
+/// contract 14.18, 24.11: the messages of assistants, in a separate run: a program with all
 /// features is not measured by all requests again.
 #[cfg(feature = "mcp")]
 #[test]
