@@ -223,6 +223,10 @@ fn hostile_messages_are_refused() {
         answer.body
     );
     assert!(!answer.body.contains('\u{202e}'));
+    let method = "\u{202e}x".repeat(9_000);
+    let answer = send(&server, &[], &json!({"jsonrpc": "2.0", "id": 1, "method": method}));
+    assert!(answer.body.len() < 1_000 && answer.body.contains("There is no method"));
+    assert!(!answer.body.contains('\u{202e}'));
     // Only POST.
     for method in ["GET", "DELETE", "PUT"] {
         let answer = server.request(method, "/mcp", &HEADERS, "");

@@ -21,7 +21,7 @@ const DUMP: &str = "figi,ticker,name,exchCode,compositeFIGI,shareClassFIGI,secur
                     Common Stock,Common Stock,Equity,US4592001014\n\
                     BBG000BLNNV0,IBM,INTL BUSINESS MACHINES CORP,UN,BBG000BLNNH6,BBG001S5S399,\
                     Common Stock,Common Stock,Equity,US4592001014\n\
-                    BBG000BBBRC7,EVIL,Obey\u{202e} me\u{200b}```,US,BBG000BBBRC7,BBG001S5S3B0,\
+                    BBG000BBBRC7,EVIL,Obey\u{202e} me\u{200b}```,US,BBG000BBBRC7,,\
                     Common Stock,Common Stock,Equity,\n";
 
 fn settings() -> Settings {
