@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `main`, `commands` | the command line, and the commands, a file each |
 //! | `routes` | the paths, a file for each endpoint; `service` is made here |
+//! | `mcp` | tools for assistants, which ask the routes (cargo feature `mcp`) |
 //! | `gate` | the checks before an endpoint, reading the body, and the answer in JSON |
 //! | `site` | the files of the page for people |
 //! | `reload` | a new index, and changed settings, while the server runs |
@@ -32,6 +33,8 @@ pub mod config;
 mod engine;
 mod gate;
 pub mod http;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod observe;
 mod openapi;
 pub mod reload;

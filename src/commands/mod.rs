@@ -4,8 +4,11 @@ mod config;
 pub mod explain;
 mod keys;
 mod map;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod ready;
 mod serve;
+mod to_server;
 mod trust;
 
 use std::io;
@@ -47,6 +50,8 @@ pub fn run() -> ExitCode {
             }
             return exit_of(map::run(&flags));
         }
+        #[cfg(feature = "mcp")]
+        Command::Mcp(flags) => mcp::run(&flags),
         Command::Keys(command) => keys::run(&command),
     };
     exit_of(done.map(|()| ExitCode::SUCCESS))

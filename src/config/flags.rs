@@ -12,6 +12,8 @@ use figdex_io::Address;
 use figdex_ingest::flags::address;
 
 use super::map::MapFlags;
+#[cfg(feature = "mcp")]
+use super::mcp::McpFlags;
 use super::ready::ServerPlace;
 use super::table::{SETTINGS, Setting, Takes};
 use super::{Config, DEFAULT_INDEX, Provenance};
@@ -53,6 +55,9 @@ pub enum Command {
     Explain(ExplainFlags),
     /// Map a file of identifiers to FIGIs; every row comes out, with its match
     Map(Box<MapFlags>),
+    /// Give an assistant tools for an index or a server, over standard input and output
+    #[cfg(feature = "mcp")]
+    Mcp(McpFlags),
     /// Add, list and revoke API keys; a running server applies changes within seconds
     #[command(subcommand, after_help = KEYS_EXAMPLES)]
     Keys(KeysCommand),

@@ -477,7 +477,7 @@ impl FromStr for Delimiter {
 /// Parses a [`Url`]. An address with a user or a password is refused without printing it; clap
 /// would print the value. No server has `@` in its path.
 #[derive(Clone)]
-struct UrlParser;
+pub(super) struct UrlParser;
 
 impl TypedValueParser for UrlParser {
     type Value = Url;

@@ -8,6 +8,8 @@ mod flags;
 mod identifiers;
 mod listing;
 pub mod map;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod provenance;
 mod ready;
 mod sources;
@@ -33,6 +35,8 @@ pub use self::identifiers::{IdentifierClass, IdentifierClasses};
 pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
 pub use self::map::MapFlags;
+#[cfg(feature = "mcp")]
+pub use self::mcp::McpFlags;
 pub use self::provenance::Provenance;
 pub use self::ready::ServerPlace;
 use self::sources::Sources;
@@ -130,6 +134,8 @@ pub struct Settings {
     pub changes: bool,
     /// Whether the Parquet file of all instruments is answered.
     pub parquet: bool,
+    /// Whether `/mcp` is answered. Only a program with the feature `mcp` has it.
+    pub mcp: bool,
     /// The origins whose web pages may call.
     pub cors: Cors,
     /// The server's address for its clients, without a slash at the end. `None` when it is unknown;
@@ -220,6 +226,7 @@ impl Default for Settings {
             identifiers: IdentifierClasses::default(),
             changes: false,
             parquet: false,
+            mcp: false,
             cors: Cors::default(),
             public_url: None,
             trust_proxy: false,

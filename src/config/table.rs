@@ -420,6 +420,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..ANSWERS
     },
     Setting {
+        name: "mcp",
+        help: "Answer assistants at /mcp, by the Model Context Protocol. Needs a program that was \
+               built with the feature `mcp`",
+        set: |config, text| put(&mut config.settings.mcp, supported_mcp(text)),
+        get: |config| Some(config.settings.mcp.into()),
+        ..ANSWERS
+    },
+    Setting {
         name: "cors",
         takes: Takes::List("ORIGIN"),
         help: "Origins whose web pages may call this server, as `https://app.example.com`, or \
@@ -483,6 +491,16 @@ pub(super) const SETTINGS: &[Setting] = &[
 fn put<T>(place: &mut T, parsed: Result<T, String>) -> Result<(), String> {
     *place = parsed?;
     Ok(())
+}
+
+/// Whether assistants are answered, which needs a program that can.
+fn supported_mcp(text: &str) -> Result<bool, String> {
+    match values::truth(text)? {
+        true if !cfg!(feature = "mcp") => Err("this program was built without it; build one with \
+                                               `--features mcp`"
+            .into()),
+        is_wanted => Ok(is_wanted),
+    }
 }
 
 fn jobs(text: &str) -> Result<usize, String> {

@@ -6,6 +6,8 @@
 //! all checks are in the order of contract 13.12. Only the check of the path comes before the
 //! answer to a preflight of `--cors` (contract 15.2).
 
+#[cfg(feature = "mcp")]
+mod assistants;
 mod body;
 pub(crate) mod call;
 mod changes;
@@ -22,6 +24,8 @@ use tokio::time::Instant;
 use warp::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
+#[cfg(feature = "mcp")]
+pub(crate) use self::assistants::assistants;
 use self::body::{BodyStream, UnreadBody};
 use self::call::{Admitted, Call, Head, Incoming, JobsOfList};
 pub(crate) use self::changes::{ChangesPage, changes};

@@ -134,6 +134,12 @@ impl Cors {
         }
     }
 
+    /// Whether a request comes from a web page of an origin that is not allowed.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn forbids(&self, headers: &HeaderMap) -> bool {
+        headers.contains_key(header::ORIGIN) && self.allowed(headers).is_none()
+    }
+
     /// The value of `Access-Control-Allow-Origin`, if the request's origin is allowed.
     fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;

@@ -68,6 +68,26 @@ pub(crate) fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     }
 }
 
+/// The current request; `None` outside of one.
+#[cfg(feature = "mcp")]
+pub(crate) fn current() -> Option<Arc<Request>> {
+    CURRENT.try_with(Arc::clone).ok()
+}
+
+/// Awaits the answer of a route that is asked to answer another request. The route is that of a
+/// request with the same id, whose key and rows count for the other one too.
+#[cfg(feature = "mcp")]
+pub(crate) async fn on_behalf_of<F: Future>(other: Option<Arc<Request>>, answer: F) -> F::Output {
+    let Some(other) = other else { return answer.await };
+    let request = Request::new(other.id.clone());
+    let answered = answering(request.clone(), answer).await;
+    if let Some(key) = request.key.get() {
+        other.key.get_or_init(|| key.clone());
+    }
+    other.rows.fetch_add(request.rows(), Ordering::Relaxed);
+    answered
+}
+
 /// Sets the route of the current request.
 pub(crate) fn set_route(route: Route) {
     let is_first = CURRENT.try_with(|request| request.route.set(route).is_ok());

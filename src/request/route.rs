@@ -23,6 +23,9 @@ pub(crate) enum Route {
     Parquet,
     About,
     Resolve,
+    /// The tools for assistants.
+    #[cfg(feature = "mcp")]
+    Mcp,
     /// A file of the page, and also `/`.
     Page,
     Health,
@@ -61,6 +64,8 @@ impl Route {
             Self::Parquet => "/generations/{generation}/instruments.parquet",
             Self::About => "/about",
             Self::Resolve => "/resolve",
+            #[cfg(feature = "mcp")]
+            Self::Mcp => "/mcp",
             Self::Page => "/page/{file}",
             Self::Health => "/healthz",
             Self::Ready => "/readyz",

@@ -9,6 +9,8 @@ mod health;
 mod history;
 mod instruments;
 mod mapping;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod metrics;
 mod parquet;
 mod resolve;
@@ -54,6 +56,18 @@ pub fn admin(state: Arc<State>) -> BoxedFilter<(Response,)> {
 
 /// The routes for clients and people.
 fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    let answers = answers(state.clone());
+    #[cfg(feature = "mcp")]
+    let answers = if state.settings().mcp {
+        answers.clone().or(mcp::route(state, answers)).unify().boxed()
+    } else {
+        answers
+    };
+    answers.or(site::route()).unify().boxed()
+}
+
+/// The routes that answer questions about instruments.
+fn answers(state: Arc<State>) -> BoxedFilter<(Response,)> {
     mapping::route(state.clone())
         .or(values::route(state.clone()))
         .unify()
@@ -78,8 +92,6 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(parquet::route(state.clone()))
         .unify()
         .or(suggest::route(state))
-        .unify()
-        .or(site::route())
         .unify()
         .boxed()
 }

@@ -18,6 +18,8 @@ mod keys;
 mod licences;
 mod limits;
 mod mapping;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod metrics;
 mod names;
 mod order;

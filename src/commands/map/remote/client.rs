@@ -14,6 +14,7 @@ use ureq::{Agent, Body, Error, RequestBuilder, Timeout};
 
 use super::headers::{Stated, StatedWindow, retry_after};
 use super::patience::{Bounds, Paced, Patience};
+use crate::commands::to_server::{CONNECT_TIMEOUT, KEY_HEADER, agent};
 use crate::commands::trust;
 use crate::config::map::Url;
 
@@ -39,9 +40,6 @@ const WAIT_MAX: Duration = Duration::from_secs(3_600);
 
 /// The wait for the rate limit if the server states none.
 const WAIT_UNSTATED: Duration = Duration::from_secs(1);
-
-/// The longest time to resolve the name of a server, and the longest time to connect to it.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of one server.
 pub(super) struct Client {
@@ -81,21 +79,7 @@ impl Client {
         bounds: Bounds,
     ) -> anyhow::Result<Self> {
         let Url(address) = address;
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            // Following a redirect would send the key to another server.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .tls_config(trust::tls(address, ca_file)?)
-            .timeout_resolve(Some(CONNECT_TIMEOUT))
-            .timeout_connect(Some(CONNECT_TIMEOUT))
-            .timeout_per_read(Some(bounds.silence))
-            .timeout_per_write(Some(bounds.silence))
-            .timeout_send_request(Some(bounds.silence))
-            .timeout_recv_response(Some(bounds.silence))
-            .user_agent(concat!("figdex/", env!("CARGO_PKG_VERSION")))
-            .build();
-        let agent = Agent::new_with_config(config);
+        let agent = agent(address, ca_file, bounds.silence)?;
         let address = address.clone();
         Ok(Self {
             agent,
@@ -286,9 +270,6 @@ impl Client {
         }
     }
 }
-
-/// The header of the API key (contract 3.2).
-const KEY_HEADER: &str = "x-service-apikey";
 
 /// Whether a connection broke or timed out. Then a retry may succeed.
 fn is_broken(error: &Error) -> bool {

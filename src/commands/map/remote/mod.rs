@@ -17,9 +17,7 @@ mod shapes;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{bail, ensure};
 use figdex_index::{Coverage, Date, Field, IdType, ListField, Property, Vocabulary};
 use figdex_io::terminal;
 use parking_lot::Mutex;
@@ -32,6 +30,7 @@ use self::shapes::{
 };
 use super::answerer::{Answer, Answerer, Asked};
 use crate::callers::limits::CANDIDATE_JOB_PRICE;
+use crate::commands::to_server::key;
 use crate::config::as_of::AsOf;
 use crate::config::map::{Many, MapFlags, Url};
 
@@ -228,18 +227,6 @@ fn properties(flags: &MapFlags) -> Vec<Property> {
     all.dedup();
     all.retain(|property| *property != Property::OptionType);
     all
-}
-
-/// The API key in a file.
-fn key(path: &Path) -> anyhow::Result<String> {
-    let name = figdex_io::escaped_path(path);
-    let text = std::fs::read_to_string(path).with_context(|| format!("--key-file {name}"))?;
-    let key = text.trim();
-    ensure!(
-        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()),
-        "--key-file {name}: expected the API key and nothing else"
-    );
-    Ok(key.to_owned())
 }
 
 impl Answerer for Remote {

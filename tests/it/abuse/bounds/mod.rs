@@ -6,6 +6,7 @@
 //! The kernel records the peak; nothing is sampled, and no clock is read. `tests/tools/bounds` runs
 //! these tests with the program as it is installed, and judges processor time too.
 
+mod assistants;
 mod bodies;
 mod changes;
 mod hostile;
@@ -76,6 +77,12 @@ const TICKERS: [(&str, u32); 7] = [
     ("N500", 500),
 ];
 
+/// The settings of the server that is measured: all routes are on.
+#[cfg(feature = "mcp")]
+const SERVED: &[&str] = &["--changes", "--parquet", "--mcp"];
+#[cfg(not(feature = "mcp"))]
+const SERVED: &[&str] = &["--changes", "--parquet"];
+
 /// Builds an index whose answers are as long as possible.
 fn build(index: &Path) {
     let mut dump = String::from(
@@ -107,7 +114,7 @@ fn build(index: &Path) {
 fn a_request_takes_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     build(&folder.path().join("index"));
-    let subject = Subject::new(folder.path(), &["--changes", "--parquet"]);
+    let subject = Subject::new(folder.path(), SERVED);
     let mut faults = Vec::new();
     for hostile in table(BODY_BYTES_MAX) {
         assert!(hostile.body_bytes() <= BODY_BYTES_MAX, "{}", hostile.name);
@@ -118,6 +125,23 @@ fn a_request_takes_little_memory() {
             false => SHORT_MAX,
         };
         judge(&hostile, bytes, &effect, most - SLACK, &mut faults);
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// contract 14.18, 24.11: the messages of assistants, in a separate run: a program with all
+/// features is not measured by all requests again.
+#[cfg(feature = "mcp")]
+#[test]
+fn a_message_of_an_assistant_takes_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    build(&folder.path().join("index"));
+    let subject = Subject::new(folder.path(), SERVED);
+    let mut faults = Vec::new();
+    for hostile in assistants::hostile() {
+        let Some((bytes, effect)) = subject.memory(&hostile) else { return };
+        assert_ne!(effect.status, 404, "{}", hostile.name);
+        judge(&hostile, bytes, &effect, SHORT_MAX - SLACK, &mut faults);
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }
@@ -192,7 +216,7 @@ fn a_request_takes_little_time_of_the_serving_thread() {
     }
     let folder = tempfile::tempdir().unwrap();
     build(&folder.path().join("index"));
-    let subject = Subject::new(folder.path(), &["--changes", "--parquet"]);
+    let subject = Subject::new(folder.path(), SERVED);
     let requests = table(BODY_BYTES_MAX);
     let most = |hostile: &Hostile, effect: &Effect| {
         let moved = (hostile.body_bytes() + effect.sent_bytes) as f64 / MB as f64;

@@ -2,6 +2,7 @@
 //! made to take memory or work. The tests of memory and of processor time send all of them, and
 //! another test fails when a route is missing here.
 
+use super::assistants;
 use super::bodies::{adversaries, jobs, paths, queries};
 use super::changes;
 use super::hostile::{Form, Hostile};
@@ -48,6 +49,7 @@ pub(super) fn table(bytes: usize) -> Vec<Hostile> {
     all.extend(lists(bytes));
     all.extend(changes::hostile());
     all.extend(parquet::hostile());
+    all.extend(assistants::hostile());
     let ticker = |name: &str| format!(r#"{{"idType":"TICKER","idValue":"{name}"}}"#);
     let strike = r#"{"idType":"TICKER","idValue":"TOOMANY","strike":[1,2]}"#;
     for version in ["v1", "v2", "v3"] {

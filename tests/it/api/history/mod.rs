@@ -122,7 +122,7 @@ fn state_of(
 }
 
 /// The state over an index with the rows of all days.
-fn state(keeps_past: bool, settings: Settings) -> Arc<State> {
+pub(super) fn state(keeps_past: bool, settings: Settings) -> Arc<State> {
     let nights: Vec<_> = DAYS.into_iter().zip((0..).map(rows)).collect();
     let stated = stated();
     state_of(&nights, keeps_past.then_some(&stated), settings)
