@@ -240,6 +240,30 @@ fn a_stated_composite_is_found_on_its_days() {
     assert_eq!(found, [Some(figi(5)), None, Some(figi(5)), Some(figi(5))]);
 }
 
+/// The first day of a row that was missing for a while may be stated before that, and each of several
+/// statements about an identifier counts.
+#[test]
+fn stated_days_of_a_former_row() {
+    let days = |index: &Path| {
+        let was = former(index, "FB");
+        (was.past[0].valid_from, was.past[0].valid_to, was.past[0].basis)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    for (number, rows) in [(0, &[(1, "FB"), (2, "X")][..]), (1, &[(2, "X")]), (12, &[(1, "FB")])] {
+        build(index, number, rows, Vec::new());
+    }
+    let stated = || vec![retired(1, "FB", Some(-9), None, RetiredKind::Rename)];
+    build(index, 13, &[(1, "META")], stated());
+    assert_eq!(days(index), (Some(day(-9)), Some(day(12)), Basis::Stated));
+    let stated = [(-9, 5), (20, 30)]
+        .map(|(from, to)| retired(1, "FB", Some(from), Some(to), RetiredKind::Rename));
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), 0, &[(1, "FB")], Vec::new());
+    build(folder.path(), 10, &[(1, "META")], stated.to_vec());
+    assert_eq!(days(folder.path()), (Some(day(-9)), Some(day(5)), Basis::Stated));
+}
+
 /// A row that was not observed on the day has the ticker that is stated.
 #[test]
 fn a_stated_ticker_is_that_of_the_row() {
