@@ -124,7 +124,7 @@ fn build(
     report
 }
 
-/// What is asked: identifiers that rows and statements have.
+/// The identifiers of questions, which rows and statements have.
 const KEYS: [(IdType, &str); 6] = [
     (IdType::Ticker, "A"),
     (IdType::Ticker, "B"),

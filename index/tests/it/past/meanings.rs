@@ -95,7 +95,7 @@ fn between(first: i64, last: i64) -> (Option<Date>, Option<Date>) {
     (Some(day(first)), Some(day(last)))
 }
 
-/// A list shows a ticker that its instrument no longer has, and another one has now: the day tells
+/// A list shows a ticker that its instrument no longer has, and another one has now: the day says
 /// which is meant (Lean 9736).
 #[test]
 fn a_stale_ticker_is_of_another_one_now() {

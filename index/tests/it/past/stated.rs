@@ -142,7 +142,7 @@ fn contradictions_are_shown_and_counted() {
 }
 
 /// A version contradicts what is stated also between its first and its last day, and a value that
-/// was learned later only from then on. The first day of a past is no exception.
+/// was learned later only from then on. So it does on the first day of a past.
 #[test]
 fn contradictions_within_the_days_of_a_version() {
     let of = |days: [(i64, i64); 2]| {
