@@ -188,7 +188,7 @@ fn unfilled(
     PastColumn::all().filter(is_lost).collect()
 }
 
-/// What operators state, by the FIGI of the instrument.
+/// The statements of operators, by the FIGI of the instrument.
 struct Statements {
     /// Each with its place in [`PastOptions::stated`].
     by_figi: BTreeMap<Figi, Vec<(Retired, usize)>>,

@@ -127,7 +127,7 @@ def unsynced(found: list[Call], published: set[str]) -> set[str]:
     state = {}
     for call in found:
         path = re.sub(r"(generation-\d+)\.new/", r"\1/", call.path).removesuffix(".new")
-        if path.endswith("/CURRENT"):
+        if path.endswith("/CURRENT") and call.name.startswith("rename"):
             break
         if call.opens_to_write or call.name in {"write", "pwrite64", "writev", "copy_file_range", "sendfile"}:
             state[path] = False

@@ -96,9 +96,9 @@ impl Catalogue {
         // A row of today is none of the past, whether or not the steps left it.
         let of_today =
             |timeline: &&Timeline<'_>| taken().any(|lookup| timeline.passes_now(lookup, past));
-        let former = || timelines.all().filter(|timeline| !of_today(timeline));
+        let former: Vec<_> = timelines.all().filter(|timeline| !of_today(timeline)).collect();
         for lookup in taken() {
-            for timeline in former() {
+            for timeline in &former {
                 let Some(was) = Was::last(timeline, lookup, past) else { continue };
                 let row = || was.former(lookup.id_value.id_type(), question, past);
                 rows.entry(was.image.figi).or_insert_with(row);

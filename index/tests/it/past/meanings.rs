@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use figdex_index::{
-    Basis, BuildOptions, Builder, Catalogue, Figi, IdType, Meter, PastOptions, PastRow, Policy,
-    Question, Resolution, Retired, RetiredKind, RetiredOf, Status, WasRow,
+    Basis, BuildOptions, Builder, Catalogue, Figi, Filters, IdType, Meter, PastOptions, PastRow,
+    Policy, Property, Question, Resolution, Retired, RetiredKind, RetiredOf, Status, WasRow,
 };
 
 use super::questions::BOUNDS;
@@ -57,7 +57,11 @@ fn on(index: &Path, id_type: IdType, value: &str, number: i64) -> Resolution {
 
 /// The answer without a day, with earlier meanings.
 fn now(index: &Path, id_type: IdType, value: &str) -> Resolution {
-    let questions = [Question::given(id_type, value, None)];
+    answered(index, Question::given(id_type, value, None))
+}
+
+fn answered(index: &Path, question: Question<'_>) -> Resolution {
+    let questions = [question];
     let (policy, meter) = (Policy::default(), Meter::unlimited());
     let catalogue = Catalogue::open(index).unwrap();
     let mut resolved = catalogue.resolve(&questions, &policy, BOUNDS, &meter).unwrap();
@@ -91,7 +95,7 @@ fn between(first: i64, last: i64) -> (Option<Date>, Option<Date>) {
     (Some(day(first)), Some(day(last)))
 }
 
-/// A list shows a ticker that its instrument no longer has, and another one has now: the day tells
+/// A list shows a ticker that its instrument no longer has, and another one has now: the day says
 /// which is meant (Lean 9736).
 #[test]
 fn a_stale_ticker_is_of_another_one_now() {
@@ -212,6 +216,55 @@ fn a_delisted_figi_that_was_renamed() {
     for (id_type, value) in asked {
         assert_eq!(on(index, id_type, value, 3).status, Status::Unknown);
         assert_eq!(on(index, id_type, value, 40).status, Status::Unknown);
+    }
+}
+
+/// A value that was learned after the first of the days on which a row is said to have had it is
+/// assumed, also if the row had another version since.
+#[test]
+fn a_former_value_that_was_learned_late() {
+    let index = built(
+        &[
+            night(0, &[(0, "name=ACME_CORP")]),
+            night(1, &[(0, "ticker=A name=ACME_CORP")]),
+            night(12, &[(0, "ticker=A name=OTHER_CO")]),
+            night(24, &[(0, "ticker=B name=OTHER_CO")]),
+        ],
+        &[],
+    );
+    let was = now(index.path(), IdType::Ticker, "A");
+    assert_eq!((days(only(&was)), only(&was).basis), (between(0, 12), Basis::Assumed));
+    // Another row was observed with it, so the assumption does not count.
+    let index = built(
+        &[
+            night(0, &[(0, "name=ACME_CORP"), (1, "ticker=A name=OTHER_CO")]),
+            night(1, &[(0, "ticker=A name=ACME_CORP"), (1, "ticker=B name=OTHER_CO")]),
+        ],
+        &[],
+    );
+    let found = [0, 1].map(|number| meant(index.path(), "A", number));
+    assert_eq!(found, [Some(figi(1)), Some(figi(0))]);
+}
+
+/// A row that has the ticker, but not on the exchange that is asked for any more, had it there.
+#[test]
+fn a_row_that_no_longer_passes_the_filters() {
+    let (us, gr) = ("ticker=A exchCode=US", "ticker=A exchCode=GR");
+    for (other, expected) in [("ticker=B exchCode=US", "historical"), (us, "resolved")] {
+        let index = built(
+            &[night(0, &[(0, us), (1, "ticker=B exchCode=US")]), night(9, &[(0, gr), (1, other)])],
+            &[],
+        );
+        let catalogue = Catalogue::open(index.path()).unwrap();
+        let mut filters = Filters::default();
+        let known = catalogue.vocabulary().admit(Property::ExchCode, "US").unwrap();
+        filters.known.require(known);
+        let question = Question::given(IdType::Ticker, "A", Some(&filters));
+        let found = answered(index.path(), question);
+        assert_eq!(found.status.name(), expected);
+        let rows = if expected == "resolved" { &found.formerly } else { &found.past };
+        let figis: Vec<_> = rows.iter().map(|row| (row.figi, days(row))).collect();
+        assert_eq!(figis, [(figi(0), between(0, 0))]);
     }
 }
 

@@ -141,6 +141,46 @@ fn contradictions_are_shown_and_counted() {
     assert_eq!(bases, [(figi(1), Basis::Observed), (figi(2), Basis::Stated)]);
 }
 
+/// A version contradicts what is stated also between its first and its last day, and a value that
+/// was learned later only from then on. So it does on the first day of a past.
+#[test]
+fn contradictions_within_the_days_of_a_version() {
+    let of = |days: [(i64, i64); 2]| {
+        let folder = tempfile::tempdir().unwrap();
+        let stated =
+            days.map(|(from, to)| retired(1, "FB", Some(from), Some(to), RetiredKind::Rename));
+        build(folder.path(), 0, &[(1, "FB")], Vec::new());
+        build(folder.path(), 5, &[(1, "FB")], Vec::new());
+        build(folder.path(), 9, &[(1, "FB")], stated.to_vec()).contradicted
+    };
+    assert_eq!(of([(0, 3), (7, 9)]), 1);
+    assert_eq!(of([(0, 3), (4, 9)]), 0);
+    assert_eq!(of([(0, 9), (4, 5)]), 0);
+    let folder = tempfile::tempdir().unwrap();
+    let stated = vec![retired(1, "X", None, Some(0), RetiredKind::Rename)];
+    assert_eq!(build(folder.path(), 0, &[(1, "FB")], stated).contradicted, 1);
+}
+
+/// The past of which something is stated is that before the build: a row that goes now is in it, and
+/// one that only a replaced build of the day had is not.
+#[test]
+fn statements_about_a_row_that_went() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    build(index, 0, &[(1, "FB"), (2, "X")], Vec::new());
+    let stated = || {
+        let rename = RetiredKind::Rename;
+        vec![retired(1, "OLD", None, Some(-1), rename), retired(3, "V", None, Some(-1), rename)]
+    };
+    let report = build(index, 1, &[(2, "X"), (3, "Y")], stated());
+    assert_eq!((report.stated, report.not_stated), (2, vec![]));
+    assert_eq!(former(index, "OLD").past[0].figi, figi(1));
+    let report = build(index, 1, &[(2, "X")], stated());
+    assert_eq!((report.stated, report.not_stated), (1, vec![1]));
+    assert_eq!(former(index, "V").status, Status::Unknown);
+    assert_eq!(former(index, "OLD").past[0].figi, figi(1));
+}
+
 /// An identifier of today names its instruments.
 #[test]
 fn instruments_are_named_by_an_identifier() {
@@ -175,6 +215,53 @@ fn an_instrument_that_ended_needs_no_row() {
     let days = [-9, -1, -10].map(|number| (own(), day(number)));
     let of_days = catalogue.resolve_as_of(&days, &policy, BOUNDS, &meter).unwrap();
     assert_eq!(of_days.iter().map(meant).collect::<Vec<_>>(), [Some(figi(5)), Some(figi(5)), None]);
+}
+
+/// An instrument that never had a row is found by its own FIGI on the days of all its statements,
+/// and by another FIGI only on the days on which that is stated of it.
+#[test]
+fn a_stated_composite_is_found_on_its_days() {
+    let folder = tempfile::tempdir().unwrap();
+    let composite = figi(6).to_string();
+    let id_value = IdType::CompositeBbGlobal.admit(&composite).unwrap().into_owned();
+    let (owner, ticker) = retired(5, "TWX", Some(-4), Some(-1), RetiredKind::Merger);
+    let days = (Some(day(-9)), Some(day(-5)));
+    let stated = Retired { id_value, from: days.0, to: days.1, ..ticker.clone() };
+    build(folder.path(), 0, &[(1, "FB")], vec![(owner.clone(), stated), (owner, ticker)]);
+    let catalogue = Catalogue::open(folder.path()).unwrap();
+    let own = figi(5).to_string();
+    let asked = [(&composite, -7), (&composite, -2), (&own, -7), (&own, -2)];
+    let questions = asked.map(|(text, number)| {
+        (Question::text(text, catalogue.past_vocabulary(), None), day(number))
+    });
+    let meter = Meter::unlimited();
+    let found = catalogue.resolve_as_of(&questions, &Policy::default(), BOUNDS, &meter).unwrap();
+    let found: Vec<_> = found.iter().map(meant).collect();
+    assert_eq!(found, [Some(figi(5)), None, Some(figi(5)), Some(figi(5))]);
+}
+
+/// The first day of a row that was missing for a while may be stated before that, and each of several
+/// statements about an identifier counts.
+#[test]
+fn stated_days_of_a_former_row() {
+    let days = |index: &Path| {
+        let was = former(index, "FB");
+        (was.past[0].valid_from, was.past[0].valid_to, was.past[0].basis)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    for (number, rows) in [(0, &[(1, "FB"), (2, "X")][..]), (1, &[(2, "X")]), (12, &[(1, "FB")])] {
+        build(index, number, rows, Vec::new());
+    }
+    let stated = || vec![retired(1, "FB", Some(-9), None, RetiredKind::Rename)];
+    build(index, 13, &[(1, "META")], stated());
+    assert_eq!(days(index), (Some(day(-9)), Some(day(12)), Basis::Stated));
+    let stated = [(-9, 5), (20, 30)]
+        .map(|(from, to)| retired(1, "FB", Some(from), Some(to), RetiredKind::Rename));
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), 0, &[(1, "FB")], Vec::new());
+    build(folder.path(), 10, &[(1, "META")], stated.to_vec());
+    assert_eq!(days(folder.path()), (Some(day(-9)), Some(day(5)), Basis::Stated));
 }
 
 /// A row that was not observed on the day has the ticker that is stated.

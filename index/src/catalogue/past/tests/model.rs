@@ -15,7 +15,7 @@ use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::resolve::past::Basis;
 
-/// What is asked.
+/// A question about an identifier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     pub(super) id_type: IdType,
@@ -190,7 +190,7 @@ impl Model {
         has_key(figi, row, &key) && is_admitted(row, asked)
     }
 
-    /// What is stated of the identifier that is asked for: of the own FIGI of an instrument without
+    /// The statements about the identifier that is asked for: of the own FIGI of an instrument without
     /// rows everything.
     fn stated_of(&self, figi: Figi, asked: &Asked<'_>) -> Vec<&Retired> {
         let is_own = asked.id_type == IdType::BbGlobal && figi.to_string() == asked.value;
