@@ -18,9 +18,10 @@ const CUSIP: &str = "459200101";
 const SEDOL: &str = "2005973";
 
 fn dump() -> String {
-    let one = figi(1);
+    let (one, class) = (figi(1), figi(2));
     format!(
-        "figi,ticker,name,ID_ISIN,ID_CUSIP,ID_SEDOL\n{one},IBM,IBM CORP,{ISIN},{CUSIP},{SEDOL}\n"
+        "figi,shareClassFIGI,ticker,name,ID_ISIN,ID_CUSIP,ID_SEDOL\n\
+         {one},{class},IBM,IBM CORP,{ISIN},{CUSIP},{SEDOL}\n"
     )
 }
 
