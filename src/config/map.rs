@@ -47,8 +47,9 @@ pub struct MapFlags {
     #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "index")]
     pub ca_file: Option<PathBuf>,
     /// Column of identifiers, by its heading or its number: COLUMN,
-    /// COLUMN:IDTYPE, or COLUMN:@COLUMN with a column of idTypes. Repeat the
-    /// flag for further columns: the first that finds something counts
+    /// COLUMN:IDTYPE, COLUMN:symbol:yahoo for symbols of a vendor, or
+    /// COLUMN:@COLUMN with a column of idTypes. Repeat the flag for further
+    /// columns: the first that finds something counts
     /// [default: recognised]
     #[arg(long, value_name = "COLUMN[:IDTYPE]", verbatim_doc_comment)]
     pub id: Vec<IdColumn>,

@@ -21,7 +21,7 @@ pub(super) fn add(schemas: &mut Schemas) {
         row = row.optional(name, named("ResolveIdentifiers"), "");
     }
     schemas.add("ResolveRow", row);
-    let identifiers = one_of([text(), list(text()), of("null")]).described(
+    let identifiers = one_of([text().or_null(), list(text())]).described(
         "Identifiers of a row, or its symbol in a vendor's spelling: one is a text, several are an \
          array. Null where none is known.",
     );

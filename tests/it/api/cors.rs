@@ -61,6 +61,20 @@ fn a_preflight() {
     }
 }
 
+/// contract 15.2, 21.11: a list has two methods, and a page of another origin may read both answers.
+#[test]
+fn lists() {
+    let server = server(&[APP]);
+    for method in ["GET", "POST"] {
+        let headers = [("origin", APP), ("access-control-request-method", method)];
+        let answer = server.request("OPTIONS", "/resolve", &headers, "");
+        let methods = answer.header("access-control-allow-methods");
+        assert_eq!((answer.status, methods), (204, "GET, POST"));
+    }
+    let answer = server.request("GET", "/resolve?text=IBM", &[("origin", APP)], "");
+    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, APP));
+}
+
 /// contract 15.2: a preflight names the method of its endpoint.
 #[test]
 fn a_preflight_of_the_values() {

@@ -292,7 +292,7 @@ fn faults_of_the_whole_request() {
         (r#"{"jobs":{}}"#, "jobs must be an array"),
         (r#"{"jobs":[],"prefer":["nearest"]}"#, "\"nearest\" is not a step"),
         (r#"{"jobs":[],"prefer":"composite"}"#, "prefer must be an array of at most 16 texts"),
-        (r#"{"jobs":[],"fields":"figi"}"#, "fields must be an array of at most 13 texts"),
+        (r#"{"jobs":[],"fields":"figi"}"#, "fields must be an array of at most 64 texts"),
         (r#"{"jobs":[],"jobs":[]}"#, "jobs is given twice"),
         (r#"{"jobs":[],"headings":["a"]}"#, "headings are those of columns"),
         (r#"{"columns":[["a"]],"headings":[1]}"#, "headings must be an array of at most 64 texts"),
@@ -337,7 +337,7 @@ fn checks() {
     let server = server();
     let body = r#"{"jobs":["AAPL"],"fields":["figi"]}"#;
     for (method, headers, status) in [
-        ("GET", vec![JSON], 405),
+        ("PUT", vec![JSON], 405),
         ("POST", vec![], 415),
         ("POST", vec![("content-type", "text/plain")], 415),
         ("POST", vec![("content-type", "text/csv; charset=latin1")], 415),
