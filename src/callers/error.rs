@@ -121,7 +121,7 @@ pub(crate) enum OpenError {
     /// The request asks for something that does not exist: a 404.
     NotFound(&'static str),
     /// The token of the caller is of data with other columns than the caller may see: a 409.
-    Conflict(String),
+    Conflict(Cow<'static, str>),
     /// The form that the request accepts cannot hold the answer: a 406.
     NotAcceptable(String),
     /// The answer existed once: a 410.
@@ -155,7 +155,7 @@ impl OpenError {
             Self::Line(error) => Err(error),
             Self::Invalid(text) => Ok((StatusCode::BAD_REQUEST, text)),
             Self::NotFound(text) => Ok((StatusCode::NOT_FOUND, text.into())),
-            Self::Conflict(text) => Ok((StatusCode::CONFLICT, text.into())),
+            Self::Conflict(text) => Ok((StatusCode::CONFLICT, text)),
             Self::NotAcceptable(text) => Ok((StatusCode::NOT_ACCEPTABLE, text.into())),
             Self::Gone(text) => Ok((StatusCode::GONE, text.into())),
             Self::UriTooLong(text) => Ok((StatusCode::URI_TOO_LONG, text.into())),

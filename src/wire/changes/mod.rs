@@ -137,11 +137,12 @@ fn other_columns(what: &str, of: Visible, visible: Visible) -> OpenError {
             "with {with}, which this request may not see, and without {without}, which it may see"
         ),
     };
-    OpenError::Conflict(format!(
+    let text = format!(
         "This {what} is of data {differs}. Ask with the key that the {what} was given to, or begin \
          again: make a copy with the columns that this request may see, and go on from the token \
          that GET /about gives with the same key."
-    ))
+    );
+    OpenError::Conflict(text.into())
 }
 
 /// A page of changes that is being written.
