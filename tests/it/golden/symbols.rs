@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use figdex_index::{Catalogue, Figi, RowSource as _};
+use figdex_index::{Catalogue, Figi, RowSource as _, Visible};
 use figdex_index::{Filters, Hit, IdType, Lookup, Meter, Policy, Question, ResolveBounds, Vendor};
 use figdex_ingest::{Build, Input};
 
@@ -13,8 +13,12 @@ use crate::support::{Server, build_of, real_data};
 /// The exchange code of each market's shares.
 const MARKETS: [&str; 5] = ["US", "LN", "GR", "JP", "HK"];
 
-const BOUNDS: ResolveBounds =
-    ResolveBounds { identifier_rows_max: 15_000, rows_max: usize::MAX, candidates_max: usize::MAX };
+const BOUNDS: ResolveBounds = ResolveBounds {
+    identifier_rows_max: 15_000,
+    rows_max: usize::MAX,
+    candidates_max: usize::MAX,
+    corrected: Visible::ALL,
+};
 
 /// The share class and the composite of a row.
 fn security(catalogue: &Catalogue, hit: Hit) -> (Option<Figi>, Option<Figi>) {
