@@ -27,7 +27,7 @@ SHARES = [(10_000_000, 0.01, 0.04), (0, 0.60, 0.90)]
 LOOK_UP = "SELECT figi, name, exchCode FROM read_parquet('{url}') WHERE {column} = '{value}'"
 # What a reader may read besides the footer: DuckDB reads the end of a file in one piece.
 END_BYTES = 16 << 10
-MIXED = 60_000
+MIXED = 20_000
 ROUNDS = 4
 
 
@@ -203,7 +203,8 @@ def one_generation(desk):
     answers, errors, over = {}, {}, threading.Event()
 
     def read(name, ask, latest):
-        while not over.is_set():
+        # The pauses leave the builds some time.
+        while not over.wait(0.1):
             try:
                 url = f"{server.base}/generations/latest/instruments.parquet" if latest else server.latest()
                 count, least, most = ask(url)

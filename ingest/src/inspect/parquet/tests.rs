@@ -8,15 +8,19 @@ use parquet::record::RowAccessor as _;
 use super::rows::GROUP_ROWS;
 use super::*;
 
-fn written(columns: Vec<ParquetColumn>, rows: &[Vec<ParquetCell<'_>>], is_sorted: bool) -> Bytes {
+fn written(
+    columns: Vec<ParquetColumn>,
+    rows: &[Vec<ParquetCell<'_>>],
+    is_sorted: bool,
+) -> io::Result<Bytes> {
     let facts = vec![("figdex.test", "yes".to_owned())];
-    let mut file = ParquetRows::begin(columns, ParquetOptions { is_sorted, facts }).unwrap();
+    let mut file = ParquetRows::begin(columns, ParquetOptions { is_sorted, facts })?;
     let mut out = Vec::new();
     for row in rows {
-        file.add(row.iter().copied(), &mut out).unwrap();
+        file.add(row.iter().copied(), &mut out)?;
     }
-    file.end(&mut out).unwrap();
-    out.into()
+    file.end(&mut out)?;
+    Ok(out.into())
 }
 
 /// Each type comes back, with cells that have no value, and the facts of the footer.
@@ -38,7 +42,7 @@ fn every_type_is_read_as_it_was_written() {
         ParquetCell::Date(day),
         ParquetCell::Flag(true),
     ];
-    let file = written(columns.into(), &[full, vec![ParquetCell::Absent; 5]], false);
+    let file = written(columns.into(), &[full, vec![ParquetCell::Absent; 5]], false).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let metadata = reader.metadata().file_metadata();
     let facts = metadata.key_value_metadata().unwrap();
@@ -80,7 +84,7 @@ fn groups_can_be_left_out() {
     ];
     let texts: Vec<_> = (0..GROUP_ROWS + 5).map(|number| format!("{number:08}")).collect();
     let rows = texts.iter().map(|text| vec![ParquetCell::Text(text); 2]);
-    let file = written(columns, &rows.collect::<Vec<_>>(), true);
+    let file = written(columns, &rows.collect::<Vec<_>>(), true).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let metadata = reader.metadata();
     assert_eq!(metadata.num_row_groups(), 2);
