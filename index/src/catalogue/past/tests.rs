@@ -16,6 +16,7 @@ use crate::generation::past::tests::State;
 use crate::generation::past::tests::reference::{Night, instrument, rows_of};
 use crate::generation::past::tests::sequence::{Sequence, Step, figi};
 use crate::instrument::id_type::IdType;
+use crate::instrument::visible::Visible;
 use crate::meter::Meter;
 use crate::query::Filters;
 use crate::resolve::past::{Basis, PastRow, WasRow};
@@ -49,8 +50,12 @@ fn the_rows_of_a_list_are_bounded() {
     assert_eq!(answered, [(2, false), (0, true), (0, true), (0, false)]);
 }
 
-const BOUNDS: ResolveBounds =
-    ResolveBounds { identifier_rows_max: 1_000, rows_max: 10_000, candidates_max: 100 };
+const BOUNDS: ResolveBounds = ResolveBounds {
+    identifier_rows_max: 1_000,
+    rows_max: 10_000,
+    candidates_max: 100,
+    corrected: Visible::ALL,
+};
 
 /// The first day of each pair of market sector and exchange code that a row had.
 fn covered(nights: &[Night]) -> BTreeMap<String, Date> {
