@@ -63,7 +63,7 @@ mod tests {
             identifiers: vec![IdType::Sedol.admit(sedol).unwrap().into_owned()],
             ..Instrument::new(figi)
         };
-        let day = |day: i8| Date::new(2024, 1, day).unwrap();
+        let day = |day: u8| Date::new(2024, 1, day).unwrap();
         let closed = |first, last, end, image| {
             let learned = vec![(PastColumn::Identifiers(IdType::Sedol), day(9))];
             Version { first: day(first), last: day(last), end, learned, image }
