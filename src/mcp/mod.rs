@@ -38,7 +38,7 @@ pub(crate) use self::ask::{REPLY_BYTES_MAX, REPLY_TOO_LONG, RouteReply, RouteReq
 use self::text::{clean_members, quoted};
 
 /// The most bytes of one message. A list of 100 texts has a few kilobytes.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 128 << 10;
+pub(crate) const MESSAGE_BYTES_MAX: usize = 64 << 10;
 
 /// The only resource: what the index is.
 const ABOUT: &str = "figdex://about";

@@ -185,7 +185,7 @@ fn hostile_messages_are_refused() {
     let server = server();
     let raw = |body: Vec<u8>| server.request("POST", "/mcp", &HEADERS, body);
     // Too long.
-    assert_eq!(raw(vec![b' '; (128 << 10) + 1]).status, 413);
+    assert_eq!(raw(vec![b' '; (64 << 10) + 1]).status, 413);
     // Not UTF-8, not JSON, not a message, and too deep.
     let deep = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{}1{}}}",
@@ -207,8 +207,8 @@ fn hostile_messages_are_refused() {
         ("search", json!({"filters": {"exchCode": vec!["US"; 10_000]}})),
         ("search", json!({"filters": {"x".repeat(50_000): 1}})),
         ("search", json!({"\u{202e}\u{200b}evil".repeat(2_000): 1})),
-        ("instrument", json!({"figi": "x".repeat(90_000)})),
-        ("values", json!({"property": "x".repeat(90_000)})),
+        ("instrument", json!({"figi": "x".repeat(60_000)})),
+        ("values", json!({"property": "x".repeat(60_000)})),
         ("check", json!({"text": {"a": 1}})),
     ] {
         let result = call_with(&server, &[], tool, &arguments);
