@@ -120,6 +120,9 @@ pub(crate) enum OpenError {
     Invalid(Cow<'static, str>),
     /// The request asks for something that does not exist: a 404.
     NotFound(&'static str),
+    /// The page that asks is not one that may: a 403.
+    #[cfg(feature = "mcp")]
+    Forbidden(&'static str),
     /// The caller may not see what is asked for in this form, or its token is of data with other
     /// columns than it may see: a 409.
     Conflict(String),
@@ -164,6 +167,8 @@ impl OpenError {
             Self::Invalid(text) => Ok((StatusCode::BAD_REQUEST, text)),
             Self::NotFound(text) => Ok((StatusCode::NOT_FOUND, text.into())),
             Self::NotAcceptable(text) => Ok((StatusCode::NOT_ACCEPTABLE, text.into())),
+            #[cfg(feature = "mcp")]
+            Self::Forbidden(text) => Ok((StatusCode::FORBIDDEN, text.into())),
             Self::Conflict(text) => Ok((StatusCode::CONFLICT, text.into())),
             Self::Gone(text) => Ok((StatusCode::GONE, text.into())),
             Self::UriTooLong(text) => Ok((StatusCode::URI_TOO_LONG, text.into())),
