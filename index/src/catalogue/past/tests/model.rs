@@ -207,12 +207,12 @@ impl Model {
 
     /// The last known row of a FIGI; one without values if there was never a row.
     fn last_row(&self, figi: Figi) -> Row {
-        let last = self.versions[&figi].iter().map(|version| &version.row).last();
+        let last = self.versions[&figi].iter().map(|version| &version.row).next_back();
         last.or(self.without_past(figi)).cloned().unwrap_or_default()
     }
 
     fn successor(&self, figi: Figi) -> Option<Figi> {
-        self.of_figi[&figi].iter().filter_map(|retired| retired.successor).last()
+        self.of_figi[&figi].iter().filter_map(|retired| retired.successor).next_back()
     }
 
     /// The row of a day, seen from one side.
