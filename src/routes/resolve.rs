@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use figdex_index::{
-    CROSSWALK_UNITS, Crosswalk, Date, ListColumns, ListField, Meter, Recognised, Resolution,
-    ResolveBounds, SYMBOL_UNITS_MAX, Visible, Vocabularies,
+    CROSSWALK_UNITS, Crosswalk, Date, INLINE_UNITS_MAX, ListColumns, ListField, Meter, Recognised,
+    Resolution, ResolveBounds, SYMBOL_UNITS_MAX, Visible, Vocabularies,
 };
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -272,7 +272,9 @@ impl ListBatch {
             true => ROW_UNITS + CROSSWALK_UNITS + SYMBOL_UNITS_MAX * symbols as u64,
             false => ROW_UNITS,
         };
-        meter.require(RESULT_UNITS * jobs as u64 + of_row * rows_found as u64)?;
+        // Identifiers are in blocks, which may have to come from a disk: they are read in a turn.
+        let turn = if has_crosswalk { INLINE_UNITS_MAX } else { 0 };
+        meter.require(turn + RESULT_UNITS * jobs as u64 + of_row * rows_found as u64)?;
         request::add_rows(rows_found);
         let share = self.state.answers().share(self.admitted.caller);
         let mut out = Pieces::charged(share, 256 * jobs, rows_found);

@@ -1,5 +1,7 @@
 //! The identifiers and symbols of the rows of a list's answer (contract 21).
 
+use std::collections::HashMap;
+use std::slice;
 use std::sync::Arc;
 
 use super::Catalogue;
@@ -39,7 +41,7 @@ impl Catalogue {
         sorted.sort_unstable();
         sorted.dedup();
         let has_identifiers = fields.iter().any(|one| matches!(one, ListField::Identifiers(..)));
-        let mut crosswalk = Crosswalk::default();
+        let (mut crosswalk, mut read) = (Crosswalk::default(), SymbolsRead::new());
         for of_part in sorted.chunk_by(|a, b| a.part == b.part) {
             let number = of_part[0].part;
             let part = self.part(of_part[0]);
@@ -47,7 +49,7 @@ impl Catalogue {
             let mut add = |hit: Hit, identifiers: &[IdValue<'static>]| {
                 let row = part.rows.get(hit.doc);
                 let mut texts = CrosswalkRow::of(|field| row.value(field), identifiers, columns);
-                self.add_symbols(hit, fields, &mut texts, meter)?;
+                self.add_symbols(hit, fields, &mut texts, (&mut read, meter))?;
                 crosswalk.add(hit, texts);
                 Ok::<_, Error>(())
             };
@@ -83,11 +85,11 @@ impl Catalogue {
         hit: Hit,
         fields: &[ListField],
         row: &mut CrosswalkRow,
-        meter: &Meter,
+        (read, meter): (&mut SymbolsRead, &Meter),
     ) -> Result<()> {
         for (place, field) in fields.iter().enumerate() {
             let ListField::Symbol(vendor) = field else { continue };
-            if let Some(symbol) = self.symbol(hit, *vendor, meter)? {
+            if let Some(symbol) = self.symbol_of(hit, *vendor, read, meter)? {
                 row.set_symbol(place, symbol);
             }
         }
@@ -104,6 +106,16 @@ impl Catalogue {
     /// # Panics
     /// When another catalogue returned the hit.
     pub fn symbol(&self, hit: Hit, vendor: Vendor, meter: &Meter) -> Result<Option<String>> {
+        self.symbol_of(hit, vendor, &mut SymbolsRead::new(), meter)
+    }
+
+    fn symbol_of(
+        &self,
+        hit: Hit,
+        vendor: Vendor,
+        read: &mut SymbolsRead,
+        meter: &Meter,
+    ) -> Result<Option<String>> {
         meter.charge(SYMBOL_UNITS)?;
         let row = self.row(hit);
         let composite = row.composite_figi().and_then(|figi| self.find(figi));
@@ -114,30 +126,51 @@ impl Catalogue {
         let (ticker, code) = (ticker.to_string(), code.to_string());
         for symbol in vendor.symbols(&ticker, &code) {
             meter.charge(SYMBOL_UNITS)?;
-            if self.reads_back(&symbol, vendor, self.security(hit)) {
-                return Ok(Some(symbol));
+            let key = (vendor.name(), symbol);
+            let found = match read.get(&key) {
+                Some(found) => *found,
+                None => {
+                    let found = self.read_symbol(&key.1, vendor, meter)?;
+                    read.insert(key.clone(), found);
+                    found
+                }
+            };
+            if found == Some(self.security(hit)) {
+                return Ok(Some(key.1));
             }
         }
         Ok(None)
     }
 
     /// The share class and the composite market of a row.
-    fn security(&self, hit: Hit) -> (Option<Figi>, Figi) {
+    fn security(&self, hit: Hit) -> SecurityFigis {
         let row = self.row(hit);
         (row.share_class_figi(), row.composite_figi().unwrap_or_else(|| row.figi()))
     }
 
-    /// Whether a symbol is read as that of this share class and composite, and of no other.
-    fn reads_back(&self, symbol: &str, vendor: Vendor, security: (Option<Figi>, Figi)) -> bool {
+    /// The only security of which a symbol is that of this vendor; `None` for none and for several.
+    fn read_symbol(
+        &self,
+        symbol: &str,
+        vendor: Vendor,
+        meter: &Meter,
+    ) -> Result<Option<SecurityFigis>> {
         let question = Question::symbol(symbol, vendor, self.vocabulary(), None);
-        let mut is_found = false;
+        let mut hits = Vec::new();
         for lookup in question.surest() {
-            let Ok(hits) = self.lookup(lookup, READ_BACK_ROWS_MAX) else { return false };
-            if hits.iter().any(|hit| self.security(*hit) != security) {
-                return false;
+            let mut located = self.locate(slice::from_ref(lookup), meter)?;
+            if located.find(0, READ_BACK_ROWS_MAX, &mut hits)?.is_err() {
+                return Ok(None);
             }
-            is_found |= !hits.is_empty();
         }
-        is_found
+        let mut securities = hits.into_iter().map(|hit| self.security(hit));
+        let first = securities.next();
+        Ok(first.filter(|first| securities.all(|other| other == *first)))
     }
 }
+
+/// A share class and a composite market.
+type SecurityFigis = (Option<Figi>, Figi);
+
+/// The securities that symbols of vendors were read as. Many rows of one answer may have one symbol.
+type SymbolsRead = HashMap<(&'static str, String), Option<SecurityFigis>>;

@@ -141,7 +141,7 @@ impl<R: RowSource> ShownRows<'_, R> {
                             [] => out.extend_from_slice(b"null"),
                             [only] => string(out, only),
                             several => array(out, several, |out, text| string(out, text)),
-                        })
+                        });
                     }
                 }
             }

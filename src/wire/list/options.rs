@@ -10,6 +10,7 @@ use crate::wire::Fault;
 use crate::wire::json::{Raw, elements, text};
 
 /// The options of a list.
+#[derive(Default)]
 pub(crate) struct Options {
     pub(crate) policy: Policy,
     pub(crate) fields: ListFields,
@@ -30,24 +31,6 @@ pub(crate) struct Options {
     filters: Option<Filters>,
     /// The names of the given options: each may be given in one place only.
     given: Vec<&'static str>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            policy: Policy::default(),
-            fields: ListFields::default(),
-            is_many: false,
-            has_candidates: false,
-            as_of: None,
-            has_formerly: false,
-            unknown_values: Vec::new(),
-            unknown_in_past: Vec::new(),
-            includes_unlisted: false,
-            filters: None,
-            given: Vec::new(),
-        }
-    }
 }
 
 impl Options {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use figdex_index::ListField;
+
 use super::hostile::{Form, Hostile};
 
 /// The most jobs of a list.
@@ -133,6 +135,25 @@ pub(super) fn lists(bytes: usize) -> Vec<Hostile> {
         let hostile = Hostile::post("/resolve", Form::Csv, query, "MANY\n".repeat(1_000));
         all.push(hostile.at(&format!("/resolve?{query}")));
     }
+    let fields: Vec<_> = ListField::names().collect();
+    let fields = fields.join(",");
+    for (name, count) in [("MANY", 13), ("SOME", 30)] {
+        let every = format!("every field of {name}");
+        let hostile =
+            Hostile::post("/resolve", Form::Csv, &every, format!("{name}\n").repeat(count));
+        all.push(hostile.at(&format!("/resolve?many=all&fields={fields}")));
+    }
+    let room = 8_100 - fields.len();
+    for (text, options) in [
+        ("MANY", format!("many=all&fields={fields}")),
+        ("Nestle", format!("candidates=true&fields={fields}")),
+        ("%F0%90%80", String::new()),
+        ("A", "as=symbol:yahoo".to_owned()),
+    ] {
+        let texts = format!("&text={text}").repeat(room / (text.len() + 6));
+        all.push(Hostile::get("/resolve", &format!("/resolve?{options}{texts}")));
+    }
+    all.push(Hostile::get("/resolve", &format!("/resolve?text={}", "A".repeat(60_000))));
     for (name, rows) in [("N190", 190), ("N400", 400), ("N500", 500)] {
         let many = format!("{name} of {rows} rows");
         let hostile = Hostile::post("/resolve", Form::Csv, &many, format!("{name}\n"));
