@@ -9,7 +9,7 @@ use crate::contents::Described;
 fn built(folder: &Path, name: &str, bytes: Option<&'static [u8]>) -> Manifest {
     let mut builder = Builder::create(folder, BuildOptions::default()).unwrap();
     if let Some(bytes) = bytes {
-        let writer = ParquetWriter::new(Vec::new(), |_, path| Ok(fs::write(path, bytes)?));
+        let writer = ParquetWriter::new(Vec::new(), move |_, path| Ok(fs::write(path, bytes)?));
         builder.write_parquet(writer);
     }
     let figi = Figi::parse("BBG000BLNNH6").unwrap();
