@@ -310,7 +310,7 @@ fn parquet_files_are_written() {
     // A blank row is in the result only.
     assert_eq!(desk.read("left.csv"), "isin,note,\n");
 
-    desk.write("wide.csv", "isin\nUS0846701086,x\n");
+    desk.write("wide.csv", "isin,note\nUS0846701086,x,y\n");
     let refused = desk.map(&["wide.csv", "--out", "wide.parquet"]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.said.contains("a row has more cells than the heading"), "{}", refused.said);
