@@ -52,7 +52,7 @@ pub(super) struct Draft {
     /// The place of the first row, from 0.
     pub(super) first: usize,
     /// The columns of the table.
-    pub(super) columns: &'static [&'static str],
+    pub(super) columns: Vec<String>,
     /// The sentence about the next question when all rows are shown; empty if there is none.
     pub(super) more: String,
     /// The way to the rows that do not fit; `#` stands for the number of rows before them.
@@ -123,9 +123,9 @@ impl Draft {
         let mut out = format!("row\t{}\n", self.columns.join("\t"));
         for (place, row) in rows.iter().enumerate() {
             out.push_str(&(self.first + place + 1).to_string());
-            for column in self.columns {
+            for column in &self.columns {
                 out.push('\t');
-                out.push_str(&match *column {
+                out.push_str(&match &**column {
                     NOTE => self.note(row),
                     name => cell(row.get(name)),
                 });
@@ -136,7 +136,8 @@ impl Draft {
     }
 
     fn note(&self, row: &Row) -> String {
-        let parts = NOTES.iter().filter(|(name, _)| !self.columns.contains(name));
+        let parts =
+            NOTES.iter().filter(|(name, _)| self.columns.iter().all(|column| column != name));
         let parts = parts.filter_map(|(name, words)| {
             let text = match row.get(*name)? {
                 Value::Object(members) => cell(members.get("figi")),
@@ -156,6 +157,11 @@ pub(super) fn bytes(result: &CallToolResult) -> usize {
 /// The result that says what is wrong with a call.
 pub(super) fn fault(sentence: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(sentence)])
+}
+
+/// The columns of these names.
+pub(super) fn columns(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// A number with its noun.
@@ -178,7 +184,7 @@ mod tests {
             found: format!("Found {rows} rows."),
             rows: (0..rows).map(row).collect(),
             first: 0,
-            columns: &["figi", "name", "note"],
+            columns: columns(&["figi", "name", "note"]),
             more: "That is all.".to_owned(),
             rest: "Send skip: #.",
             others: Row::new(),

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Draft, Row, counted};
+use super::answer::{Draft, Row, columns, counted};
 use super::arguments::{Arguments, Sentence};
 use super::ask::{RouteReply, Routes};
 use super::resolve::{ListAnswer, TextOfList};
@@ -85,7 +85,7 @@ fn drafted(text: &str, reply: &RouteReply) -> Result<Draft, Sentence> {
         found,
         rows,
         first: 0,
-        columns: COLUMNS,
+        columns: columns(COLUMNS),
         more: more.into(),
         rest: MAX_BYTES,
         others: Row::new(),

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::answer::{Draft, Row, counted};
+use super::answer::{Draft, Row, columns, counted};
 use super::arguments::{Arguments, Sentence};
 use super::ask::{RouteRequest, Routes};
 use super::routed::{PendingAnswer, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
@@ -97,7 +97,7 @@ fn family(figi: &str, settled: &Settled, skip: usize) -> Result<Draft, Sentence>
         found,
         rows: rows.into_iter().skip(skip).collect(),
         first: skip,
-        columns: FAMILY_COLUMNS,
+        columns: columns(FAMILY_COLUMNS),
         more: more.to_owned(),
         rest: SKIP,
         others: clean_members(family),
@@ -136,7 +136,7 @@ fn history(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft
         found,
         rows: rows.into_iter().skip(skip).collect(),
         first: skip,
-        columns: HISTORY_COLUMNS,
+        columns: columns(HISTORY_COLUMNS),
         more: String::new(),
         rest: SKIP,
         others: clean_members(answer),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{Draft, Row, counted};
+use super::answer::{Draft, Row, columns, counted};
 use super::arguments::{Arguments, Sentence};
 use super::ask::{RouteReply, RouteRequest, Routes};
 use super::routed::{MAX_BYTES, PendingAnswer, UNREADABLE, answer, members};
@@ -27,8 +27,20 @@ const TEXT_CHARS_MAX: usize = 60;
 const FIELDS: [&str; 7] =
     ["figi", "ticker", "exchCode", "name", "securityType", "marketSector", "compositeFIGI"];
 
+/// The columns of a table of those fields.
 const COLUMNS: &[&str] =
     &["n", "text", "status", "figi", "ticker", "exchCode", "name", "securityType", "note"];
+
+/// The columns of a table of the fields that a call asks for.
+fn columns_of(fields: &[String]) -> Vec<String> {
+    if fields.is_empty() {
+        return columns(COLUMNS);
+    }
+    let mut all = columns(&["n", "text", "status"]);
+    all.extend(fields.iter().cloned());
+    all.push("note".to_owned());
+    all
+}
 
 pub(super) async fn call<R: Routes>(
     routes: &R,
@@ -57,11 +69,17 @@ pub(super) async fn call<R: Routes>(
         body.insert("candidates".into(), true.into());
     }
     let reply = answer(routes, ListAnswer::request(&Value::Object(body))).await?;
-    let draft = move || drafted(&texts, has_candidates, &reply);
+    let columns = columns_of(&fields);
+    let draft = move || drafted(&texts, has_candidates, columns, &reply);
     Ok(PendingAnswer { bytes_max, draft: Box::new(draft) })
 }
 
-fn drafted(texts: &[String], has_candidates: bool, reply: &RouteReply) -> Result<Draft, Sentence> {
+fn drafted(
+    texts: &[String],
+    has_candidates: bool,
+    columns: Vec<String>,
+    reply: &RouteReply,
+) -> Result<Draft, Sentence> {
     let answer = ListAnswer::of(members(&reply.body)?).ok_or(UNREADABLE)?;
     let results = answer.results;
     let options_max = if texts.len() == 1 { OPTIONS_OF_ONE } else { OPTIONS_OF_SEVERAL };
@@ -96,7 +114,7 @@ fn drafted(texts: &[String], has_candidates: bool, reply: &RouteReply) -> Result
         found,
         rows,
         first: 0,
-        columns: COLUMNS,
+        columns,
         more: more.into(),
         rest: MAX_BYTES,
         others: Row::new(),

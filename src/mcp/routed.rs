@@ -190,3 +190,49 @@ pub(super) async fn settled<R: Routes>(
     }
     Err("The index changes just now. Send the call again.".into())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// Routes of a server whose generation changes at each of its first descriptions.
+    #[derive(Clone)]
+    struct Changing {
+        described: Arc<AtomicU64>,
+        changes: u64,
+    }
+
+    impl Routes for Changing {
+        async fn ask(&self, asked: RouteRequest) -> Result<RouteReply, String> {
+            let body = match &*asked.path {
+                "/about" => {
+                    let before = self.described.fetch_add(1, Ordering::Relaxed);
+                    format!("{{\"generation\":{}}}", before.min(self.changes))
+                }
+                _ => "{}".to_owned(),
+            };
+            let body = body.into_bytes();
+            Ok(RouteReply { status: 200, retry_after: None, unknown_values: None, body })
+        }
+
+        async fn work<T: Send + 'static>(
+            &self,
+            work: impl FnOnce() -> T + Send + 'static,
+        ) -> Result<T, String> {
+            Ok(work())
+        }
+    }
+
+    /// contract 24.13: an answer is of the generation that it names, or there is none.
+    #[tokio::test]
+    async fn an_answer_is_of_one_generation() {
+        for (changes, generation) in [(0, Some(0)), (1, Some(1)), (2, Some(2)), (3, None)] {
+            let routes = Changing { described: Arc::default(), changes };
+            let answered = settled(&routes, || RouteRequest::get("/v3/mapping/values/x")).await;
+            assert_eq!(answered.ok().map(|it| it.about.generation), generation, "{changes}");
+        }
+    }
+}

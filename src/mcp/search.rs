@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Draft, Row, counted};
+use super::answer::{Draft, Row, columns, counted};
 use super::arguments::{Arguments, Sentence};
 use super::ask::{RouteRequest, Routes};
 use super::routed::{PendingAnswer, SKIP, Settled, UNREADABLE, refused, settled};
@@ -99,7 +99,7 @@ fn drafted(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft
         found,
         rows,
         first: skip,
-        columns: COLUMNS,
+        columns: columns(COLUMNS),
         more,
         rest: SKIP,
         others,

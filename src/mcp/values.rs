@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::answer::{Draft, Row, counted};
+use super::answer::{Draft, Row, columns, counted};
 use super::arguments::{Arguments, Sentence};
 use super::ask::{RouteRequest, Routes};
 use super::routed::{PendingAnswer, SKIP, SKIP_MAX, Settled, UNREADABLE, members, settled};
@@ -84,7 +84,7 @@ fn drafted(
         found: sentence,
         rows,
         first: skip,
-        columns: if property == "exchCode" { &["value", "name"] } else { &["value"] },
+        columns: columns(if property == "exchCode" { &["value", "name"] } else { &["value"] }),
         more: if is_any { "Send a shorter text, or none.".into() } else { String::new() },
         rest: SKIP,
         others: Row::new(),

@@ -50,6 +50,7 @@ fn resolve_answers_as_a_list() {
     assert_eq!(rows(&result)[0]["figi"], "BBG000BLNNV0");
     assert_eq!(rows(&result)[0]["by"], "exchCode=UN");
     assert_eq!(rows(&result)[0].get("name"), None);
+    assert!(text(&result).contains("\nrow\tn\ttext\tstatus\tfigi\tnote\n"), "{result}");
 
     let result =
         call(&server, "resolve", &json!({"texts": ["IBM US Equity"], "prefer": ["exchCode=XX"]}));
