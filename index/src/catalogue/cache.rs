@@ -96,8 +96,8 @@ impl CachedQuestion for FacetQuestion {
 impl CachedQuestion for Hit {
     type Answer = Arc<[IdValue<'static>]>;
 
-    const ENTRIES_MAX: usize = 1 << 16;
-    const BYTES_MAX: usize = 24 << 20;
+    const ENTRIES_MAX: usize = 1 << 14;
+    const BYTES_MAX: usize = 4 << 20;
 
     fn held_bytes(&self, identifiers: &Self::Answer) -> usize {
         let texts = identifiers.iter().map(|identifier| identifier.as_str().len());

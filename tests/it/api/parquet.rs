@@ -229,7 +229,7 @@ fn hidden_identifiers_stay_hidden() {
         let answer = stricter.ask(method, "1", &[]);
         assert_eq!((answer.status, answer.header("etag")), (409, ""));
     }
-    assert!(stricter.get("1", &[]).body.contains("has columns of them"));
+    assert!(stricter.get("1", &[]).body.contains("may not see: ID_ISIN."));
     assert_eq!(Files::new(Some(b"first"), &[], hides).get("1", &[]).status, 200);
     assert_eq!(Files::new(Some(b"first"), &[IdType::Isin], settings()).get("1", &[]).status, 200);
 }

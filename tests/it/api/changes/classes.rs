@@ -39,7 +39,7 @@ fn updates_that_do_not_show_are_left_out() {
     let shown = rows.iter().map(|row| [&row["figi"], &row["ticker"], &row["ID_ISIN"]]);
     let two = figi(2);
     let expected = ["B", "BB"].map(|ticker| [json!(two), json!(ticker), json!(other)]);
-    assert!(shown.eq(expected.iter().map(|row| row.each_ref())), "{rows:?}");
+    assert!(shown.eq(expected.iter().map(<[_; 3]>::each_ref)), "{rows:?}");
     let answer = feed.ask(&format!("since={since}"), &[("accept", "text/csv")]);
     let heading = answer.body.lines().next().unwrap();
     assert!(heading.contains(",ID_ISIN,") && !heading.contains("SEDOL"), "{heading}");

@@ -1,11 +1,12 @@
 //! An index whose identifiers are marked values: each is found in no other text, so that one in an
 //! answer is that identifier.
 
+use std::fs;
 use std::path::Path;
 
 use figdex_index::{
     BuildLock, BuildOptions, Builder, Catalogue, ChangeWriter, Date, Figi, IdType, Instrument,
-    PastOptions, Property, Retired, RetiredKind, RetiredOf, check_digit,
+    ParquetWriter, PastOptions, Property, Retired, RetiredKind, RetiredOf, check_digit,
 };
 
 use crate::support::figi;
@@ -111,6 +112,10 @@ pub(super) fn build(index: &Path) -> Vec<String> {
         let options = BuildOptions { generations_kept: 9, ..options };
         let mut builder = Builder::create(index, options).unwrap();
         builder.keep_past(PastOptions { stated: stated.clone(), ..PastOptions::default() });
+        let text = mark(IdType::Cusip, 'K').text;
+        builder.write_parquet(ParquetWriter::new(vec![IdType::Cusip], move |_, path| {
+            Ok(fs::write(path, text)?)
+        }));
         rows(number).into_iter().for_each(|row| builder.add(row).unwrap());
         builder.publish(Vec::new()).unwrap();
         let after = Catalogue::open(index).unwrap();

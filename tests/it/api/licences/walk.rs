@@ -173,6 +173,35 @@ fn lists(texts: &[(IdType, String)], all: &mut Vec<Step>) {
     }
 }
 
+/// The messages of assistants, with every field that a tool can show.
+fn assistants(fields: &[&str], all: &mut Vec<Step>) {
+    let wholes = || marks().into_iter().map(|mark| mark.text);
+    let mut calls = Vec::new();
+    for fields in fields.chunks(10) {
+        let texts = [figi(1), "STRX".to_owned(), "STRL".to_owned(), "GONX".to_owned()];
+        for rest in [json!({}), json!({"candidates": true}), json!({"asOf": "2024-01-20"})] {
+            let mut arguments = json!({"texts": texts, "fields": fields});
+            arguments.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            calls.push(("resolve", arguments));
+        }
+    }
+    for number in [1, 2, 3] {
+        calls.push(("instrument", json!({"figi": figi(number), "history": true})));
+    }
+    for query in ["STROLL HOLDING", "STRX"] {
+        calls.push(("search", json!({"query": query})));
+    }
+    for text in wholes().flat_map(|text| nearly(&text)).step_by(9).chain(wholes()) {
+        calls.push(("check", json!({"text": text})));
+    }
+    for (name, arguments) in calls {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": name, "arguments": arguments}});
+        // An answer names the text that it is about.
+        all.push(Step { repeats: true, ..Step::post("/mcp", JSON, call.to_string()) });
+    }
+}
+
 /// The requests that name no mark.
 fn fixed(ids: &[String], class: &str) -> Vec<Step> {
     let mut all = Vec::new();
@@ -226,9 +255,19 @@ fn fixed(ids: &[String], class: &str) -> Vec<Step> {
             }
         }
     }
-    for id_type in id_types {
+    for id_type in &id_types {
         let path = format!("/resolve?fields={id_type}");
         all.push(Step::post(&path, CSV, figi(1)));
+    }
+    // A file with CUSIPs: the whole, a part, and its address.
+    let route = "/generations/{generation}/instruments.parquet";
+    for generation in ["3", "latest", "9"] {
+        all.push(Step::get(route, format!("/generations/{generation}/instruments.parquet")));
+    }
+    if cfg!(feature = "mcp") {
+        assistants(&id_types, &mut all);
+    } else {
+        all.push(Step::post("/mcp", JSON, "{}".to_owned()));
     }
     for id in ids {
         for form in [JSON, CSV, NDJSON] {
@@ -259,10 +298,10 @@ impl Walk {
             ("a key", file::add(&keys_file, "plain").unwrap()),
             ("an internal key", file::add_internal(&keys_file, "inside").unwrap()),
         ]);
-        let config = folder.join(format!("{name}.toml"));
+        let (config, mcp) = (folder.join(format!("{name}.toml")), cfg!(feature = "mcp"));
         let text = format!(
             "index = {:?}\nkeys = {keys_file:?}\nlisten = \"127.0.0.1:0\"\nno_limits = true\n\
-             changes = true\njobs_per_request = 100\naccess_log_page = true\n{settings}",
+             changes = true\nparquet = true\nmcp = {mcp}\njobs_per_request = 100\naccess_log_page = true\n{settings}",
             folder.join("index")
         );
         fs::write(&config, text).unwrap();
@@ -279,12 +318,14 @@ impl Walk {
             key => format!("X-SERVICE-APIKEY: {key}\r\n"),
         };
         let form = form.unwrap_or("*/*");
+        // The protocol of assistants asks for both.
+        let accept = if path == "/mcp" { "application/json, text/event-stream" } else { form };
         let of_body = match body.is_empty() {
             true => String::new(),
             false => format!("Content-Type: {form}\r\nContent-Length: {}\r\n", body.len()),
         };
         let answer = self.process.exchange(format!(
-            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: {form}\r\n{key}\
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: {accept}\r\n{key}\
              {of_body}\r\n{body}"
         ));
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{step:?}"));
@@ -342,6 +383,17 @@ impl Walk {
             if step.route.starts_with("/instruments") && is_answered {
                 let noted = head.lines().find_map(|line| line.strip_prefix("figdex-not-shown: "));
                 assert_eq!(noted.unwrap_or_default(), hidden.join(", "), "{step:?}\n{head}");
+            }
+            if step.path == "/generations/3/instruments.parquet" {
+                let expected = match caller {
+                    "no key" => "HTTP/1.1 401",
+                    _ if may_see(&self.classes, caller, IdType::Cusip) => "HTTP/1.1 200",
+                    _ => "HTTP/1.1 409",
+                };
+                assert!(head.starts_with(expected), "{step:?}\n{head}\n{body}");
+            }
+            if step.route == "/mcp" && cfg!(feature = "mcp") {
+                assert!(is_answered && body.contains("\"result\""), "{step:?}\n{head}\n{body}");
             }
             if step.path.starts_with("/resolve?fields=ID_") && is_answered {
                 let fields = step.path.split(['=', '&']).nth(1).unwrap();
