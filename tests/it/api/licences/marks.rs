@@ -114,7 +114,7 @@ pub(super) fn build(index: &Path) -> Vec<String> {
         builder.keep_past(PastOptions { stated: stated.clone(), ..PastOptions::default() });
         let text = mark(IdType::Cusip, 'K').text;
         builder.write_parquet(ParquetWriter::new(vec![IdType::Cusip], move |_, path| {
-            Ok(fs::write(path, text)?)
+            Ok(fs::write(path, &text)?)
         }));
         rows(number).into_iter().for_each(|row| builder.add(row).unwrap());
         builder.publish(Vec::new()).unwrap();
