@@ -439,7 +439,7 @@ mod tests {
         let long = "x".repeat(TEXT_BYTES_MAX + 1);
         let escaped = "\\u0078".repeat(TEXT_BYTES_MAX / 6 + 1);
         let mut cases = vec![
-            (changed("\"layout\":1", "\"layout\":4"), "upgrade this program first"),
+            (changed("\"layout\":1", "\"layout\":5"), "upgrade this program first"),
             (changed("\"layout\":1", "\"layout\":3"), "such files have layout 1"),
             (added("\"past/x.y\":[],", 1), "it has layout 1, and contents with such files"),
             (changed("\"layout\":1,", ""), "does not begin with"),

@@ -411,7 +411,7 @@ fn hostile_lists_of_change_files_are_refused() {
         (with(&format!("\"{id}\":[{}]", piece.replace("generation", "x"))), "no valid name"),
         (changed("\"layout\":2", "\"layout\":1"), "such files have layout 2"),
         (changed("\"layout\":2", "\"layout\":3"), "such files have layout 2"),
-        (changed("\"layout\":2", "\"layout\":4"), "upgrade this program first"),
+        (changed("\"layout\":2", "\"layout\":5"), "upgrade this program first"),
         (changed("\"layout\":2", "\"layout\":0"), "has layout 0"),
         (without.replacen("\"layout\":1", "\"layout\":2", 1), "such files have layout 1"),
         (with(""), "its list of change files is empty"),

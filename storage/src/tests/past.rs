@@ -199,7 +199,7 @@ fn hostile_lists_of_the_past_are_refused() {
     for (text, expected) in [
         (changed("\"layout\":3", "\"layout\":1"), "such files have layout 3"),
         (changed("\"layout\":3", "\"layout\":2"), "such files have layout 3"),
-        (changed("\"layout\":3", "\"layout\":4"), "upgrade this program first"),
+        (changed("\"layout\":3", "\"layout\":5"), "upgrade this program first"),
         (none.clone(), "such files have layout 1"),
         (none.replacen("\"layout\":3", "\"layout\":1", 1), "does not have past/before.log"),
         (without, "does not have past/versions.log"),
