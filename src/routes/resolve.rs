@@ -162,7 +162,7 @@ struct Outline {
 }
 
 /// The number of rows whose identifiers are held at a time. The rows of one result are read together.
-const CROSSWALK_ROWS_MAX: usize = 4_096;
+const CROSSWALK_ROWS_MAX: usize = 1_024;
 
 /// The units of work of writing a result, without its rows.
 const RESULT_UNITS: u64 = 30;

@@ -174,10 +174,16 @@ fn padded(symbol: &str) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct Crosswalk(HashMap<Hit, CrosswalkRow>);
 
-/// The texts of one row, by the places of the columns that were asked for. Columns of row fields
-/// have none.
+/// The texts of one row. A result may have 15,000 rows, and a request some dozen columns, most of
+/// which are empty: only texts take memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CrosswalkRow(Vec<Vec<String>>);
+pub(crate) struct CrosswalkRow {
+    /// The texts of all columns, one column after the other.
+    texts: Vec<String>,
+    /// The columns that have texts: the place of each among the columns that were asked for, and the
+    /// number of its texts.
+    columns: Vec<(usize, usize)>,
+}
 
 impl Crosswalk {
     pub(crate) fn add(&mut self, hit: Hit, row: CrosswalkRow) {
@@ -218,16 +224,37 @@ impl CrosswalkRow {
         columns: ListColumns<'_>,
     ) -> Self {
         let ListColumns { fields, visible } = columns;
-        Self(fields.iter().map(|one| shown(*one, &of_row, identifiers, visible)).collect())
+        let mut row = Self::default();
+        for (place, field) in fields.iter().enumerate() {
+            row.add(place, shown(*field, &of_row, identifiers, visible));
+        }
+        row.texts.shrink_to_fit();
+        row.columns.shrink_to_fit();
+        row
     }
 
     pub(crate) fn set_symbol(&mut self, place: usize, symbol: String) {
-        self.0[place] = vec![symbol];
+        self.add(place, vec![symbol]);
+    }
+
+    fn add(&mut self, place: usize, texts: Vec<String>) {
+        if !texts.is_empty() {
+            self.columns.push((place, texts.len()));
+            self.texts.extend(texts);
+        }
     }
 
     /// The texts of the column at a place.
     fn texts(&self, place: usize) -> &[String] {
-        self.0.get(place).map_or(&[], Vec::as_slice)
+        let mut start = 0;
+        for (of, count) in &self.columns {
+            let end = start + count;
+            if *of == place {
+                return &self.texts[start..end];
+            }
+            start = end;
+        }
+        &[]
     }
 }
 
