@@ -14,9 +14,14 @@ from tab import IBM, ISIN, SHARE_CLASS, WRONG_DIGIT, Page, ask, download
 MIXED = [ISIN, "037833100", "G0177J108", "2005973", IBM, SHARE_CLASS, "45920010", "IBM", "IBM US Equity", "NO-NE-SUCH"]
 
 
+# A browser without a graphics card inserts some dozen lines a second into a text area, before the page
+# learns of it; the page itself takes a fiftieth of a second for 1,000 lines.
+TYPING_MS = 90_000
+
+
 def fill(tab, text):
     """Writes a list, and waits until its columns are recognised."""
-    tab.locator("#identifiers").fill(text)
+    tab.locator("#identifiers").fill(text, timeout=TYPING_MS)
     expect(tab.locator(".recognition")).not_to_contain_text("Recognising", timeout=15_000)
     expect(tab.locator(".recognition")).to_contain_text(re.compile("recognised|own form"))
 
@@ -542,7 +547,7 @@ def true_estimate(browser, options):
     tab = page.go("#/bulk", "#identifiers")
     fill(tab, "\n".join(f"NO-{number:04}" for number in range(200)))
     expect(tab.locator(".begin p")).to_contain_text("They count as 20 requests; the server allows 25 requests in 60 s: nothing has to wait.")
-    tab.locator("#identifiers").fill("\n".join(f"NO-{number:04}" for number in range(1000)))
+    tab.locator("#identifiers").fill("\n".join(f"NO-{number:04}" for number in range(1000)), timeout=TYPING_MS)
     # 100 requests: about 23 now, then four windows of 60 s.
     expect(tab.locator(".begin p")).to_contain_text(re.compile(r"They count as 100 requests; the server allows 25 requests in 60 s: about (3 min|4 min)"))
     sizes = []
