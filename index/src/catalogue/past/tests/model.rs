@@ -283,7 +283,7 @@ impl Model {
                 _ => observed,
             });
         }
-        // What is assumed counts only if nothing else is known.
+        // An assumed row counts only if no other one is known.
         match rows.iter().all(|row| row.basis == Basis::Assumed) {
             true => rows,
             false => rows.into_iter().filter(|row| row.basis != Basis::Assumed).collect(),
