@@ -33,15 +33,16 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 
 async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Response {
     let is_read = request.is_read();
-    let form = list::form_of_url(&parameters).filter(|_| is_read);
+    let of_url = is_read.then(|| UrlList::read(PATH, &parameters));
+    let form = of_url.as_ref().and_then(|list| list.as_ref().ok()?.form);
     gate::list(&state, request, form, async |call, forms| {
         let Call { admitted, body } = call;
-        let (parameters, body) = match is_read {
-            true => {
-                let UrlList { body, parameters } = UrlList::read(PATH, &parameters)?;
+        let (parameters, body) = match of_url {
+            Some(list) => {
+                let UrlList { body, parameters, .. } = list?;
                 (parameters, ListBody::OfUrl(body))
             }
-            false => (parameters, ListBody::Sent(body.read().await?)),
+            None => (parameters, ListBody::Sent(body.read().await?)),
         };
         let (engine, shared, window) = (state.engine(), state.clone(), Arc::default());
         let generation = engine.manifest().generation;

@@ -1,6 +1,8 @@
 //! A mapping job: an element of the body of a mapping request (contract 4).
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::convert::Infallible;
 use std::fmt;
 
 use figdex_index::{
@@ -90,14 +92,34 @@ pub(crate) fn jobs<'a, T>(
     jobs_max: usize,
     each: impl Fn(Job<'a>) -> T,
 ) -> Result<Vec<T>, ApiError> {
+    let each = |job| Ok::<T, Infallible>(each(job));
+    jobs_until(body, version, jobs_max, each).map(|Ok(jobs)| jobs)
+}
+
+/// As [`jobs`], but reads no further once `each` fails. Its error is the inner one.
+///
+/// # Errors
+/// As [`jobs`].
+pub(super) fn jobs_until<'a, T, E>(
+    body: &'a [u8],
+    version: Version,
+    jobs_max: usize,
+    each: impl Fn(Job<'a>) -> Result<T, E>,
+) -> Result<Result<Vec<T>, E>, ApiError> {
     // UTF-8 is checked once for the whole body. Otherwise each value would be checked.
     let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
+    let failed = Cell::new(None);
     let read = |reading| {
         let mut reader = serde_json::Deserializer::from_str(body);
-        let jobs = JobArray { one: OneJob(version, reading), jobs_max, each: &each };
-        let jobs = reader.deserialize_seq(jobs)?;
+        let jobs =
+            JobArray { one: OneJob(version, reading), jobs_max, each: &each, failed: &failed };
+        let jobs = reader.deserialize_seq(jobs);
+        if let Some(error) = failed.take() {
+            return Ok(Some(Err(error)));
+        }
+        let jobs = jobs?;
         reader.end()?;
-        Ok(jobs)
+        Ok(jobs.map(Ok))
     };
     let jobs = ReadingMode::any(body.len(), read);
     jobs.map_err(|_| ApiError::BadRequest)?.ok_or(ApiError::PayloadTooLarge)
@@ -131,13 +153,15 @@ fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
 /// Reads the array; `None` when it has more than `jobs_max` elements. Excess elements are not
 /// stored, because an element of two bytes would become fifty times as large. They are still read:
 /// a body that is not JSON is refused as such, whatever its size.
-struct JobArray<'f, F> {
+struct JobArray<'f, F, E> {
     one: OneJob,
     jobs_max: usize,
     each: &'f F,
+    /// Set to the error of `each`, which ends the reading.
+    failed: &'f Cell<Option<E>>,
 }
 
-impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for JobArray<'_, F> {
+impl<'de, T, E, F: Fn(Job<'de>) -> Result<T, E>> Visitor<'de> for JobArray<'_, F, E> {
     type Value = Option<Vec<T>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,7 +169,7 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for JobArray<'_, F> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
-        let Self { one, jobs_max, each } = self;
+        let Self { one, jobs_max, each, failed } = self;
         let OneJob(version, reading) = one;
         let mut jobs = Vec::new();
         while jobs.len() < jobs_max {
@@ -157,7 +181,13 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for JobArray<'_, F> {
                 }
             };
             let Some(job) = job else { return Ok(Some(jobs)) };
-            jobs.push(each(job));
+            match each(job) {
+                Ok(one) => jobs.push(one),
+                Err(error) => {
+                    failed.set(Some(error));
+                    return Err(de::Error::custom("the jobs are not read to the end"));
+                }
+            }
         }
         let mut is_over = false;
         while array.next_element::<IgnoredAny>()?.is_some() {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{COLUMN_VALUE_UNITS, Column, Meter, Recognised, TakesMore};
+use figdex_index::{COLUMN_VALUE_UNITS, Column, Meter, Recognised};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use super::options::{Options, texts};
@@ -11,7 +11,7 @@ use super::{COLUMN_TEXTS_MAX, COLUMNS_MAX, Context, List, ListError, ListJob};
 use crate::callers::error::ApiError;
 use crate::callers::version::Version;
 use crate::wire::invalid_key;
-use crate::wire::job::{job, jobs};
+use crate::wire::job::{job, jobs_until};
 use crate::wire::json::{Raw, elements, is_null, read_members, text};
 
 /// Reads a JSON object with `jobs`, `columns` and the options.
@@ -61,15 +61,14 @@ fn of_array<'a>(
     options: &Options,
     context: Context<'_>,
 ) -> Result<Vec<ListJob<'a>>, ListError> {
-    // Once the meter allows no more work, the remaining jobs are parsed but not made into
-    // questions.
+    // Nothing is read once the meter allows no more work.
     let each = |job| ListJob::of(job, options, context);
-    let jobs = jobs(raw.get().as_bytes(), Version::V3, context.jobs_max, each);
+    let jobs = jobs_until(raw.get().as_bytes(), Version::V3, context.jobs_max, each);
     let jobs = jobs.map_err(|error| match error {
         ApiError::PayloadTooLarge => options.too_many_jobs(),
         _ => "jobs must be an array of texts and mapping jobs.".into(),
     })?;
-    Ok(jobs.into_iter().collect::<Result<Vec<_>, TakesMore>>()?)
+    Ok(jobs?)
 }
 
 /// Reads lines of JSON, each a text or a mapping job. Blank lines are skipped.

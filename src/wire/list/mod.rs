@@ -29,7 +29,7 @@ use figdex_index::{
 
 pub(crate) use self::answer::{ListedJob, Writer};
 pub(crate) use self::options::{Options, unknown_values};
-pub(crate) use self::url::{UrlList, form_of_url};
+pub(crate) use self::url::UrlList;
 use super::Fault;
 use super::job::Job;
 use crate::callers::limits::units_of_body;

@@ -1,6 +1,8 @@
 //! A list in the query of a URL, for spreadsheets and for engines that read files (contract 21.10 to
 //! 21.14). It becomes the body of a list of which each line is a job.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use super::Form;
@@ -16,6 +18,8 @@ pub(crate) struct UrlList {
     pub(crate) body: Vec<u8>,
     /// The options, as parameters.
     pub(crate) parameters: String,
+    /// The form of the answer, if the URL names it.
+    pub(crate) form: Option<Form>,
 }
 
 /// The names under which programs put a key into a URL.
@@ -47,7 +51,7 @@ impl UrlList {
             )));
         }
         let (mut texts, mut as_type, mut options) = (Vec::new(), None, Vec::new());
-        let mut has_format = false;
+        let mut form = None;
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if KEYS.iter().any(|key| name.eq_ignore_ascii_case(key)) {
                 let fault = "A key is not read from a URL, because logs and histories keep URLs: send \
@@ -58,12 +62,13 @@ impl UrlList {
                 "text" => texts.push(value),
                 "as" if as_type.is_some() => return invalid("as is given twice.".to_owned()),
                 "as" => as_type = Some(value),
-                "format" if has_format => return invalid("format is given twice.".to_owned()),
+                "format" if form.is_some() => return invalid("format is given twice.".to_owned()),
                 "format" => {
-                    has_format = true;
-                    if form_named(&value).is_none() {
-                        return invalid("format must be csv or json.".to_owned());
-                    }
+                    form = Some(match &*value {
+                        "csv" => Form::Csv,
+                        "json" => Form::Json,
+                        _ => return invalid("format must be csv or json.".to_owned()),
+                    });
                 }
                 _ => options.push((name, value)),
             }
@@ -73,27 +78,26 @@ impl UrlList {
                          for further ones.";
             return invalid(fault.to_owned());
         }
-        let lines = texts.iter().map(|text| match &as_type {
-            Some(as_type) => json!({"text": text, "as": as_type}).to_string(),
-            None => json!(text).to_string(),
-        });
-        let body = lines.collect::<Vec<_>>().join("\n").into_bytes();
+        let body = lines(&texts, as_type.as_deref());
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         parameters.extend_pairs(options);
-        Ok(Self { body, parameters: parameters.finish() })
+        Ok(Self { body, parameters: parameters.finish(), form })
     }
 }
 
-/// The form of the answer that the query of a URL names.
-pub(crate) fn form_of_url(query: &str) -> Option<Form> {
-    let mut parameters = form_urlencoded::parse(query.as_bytes());
-    form_named(&parameters.find(|(name, _)| name == "format")?.1)
-}
-
-fn form_named(name: &str) -> Option<Form> {
-    match name {
-        "csv" => Some(Form::Csv),
-        "json" => Some(Form::Json),
-        _ => None,
+/// The jobs of texts, one on each line. `as_type` is the member `as` of each. The server reads them
+/// again, so that a list from a URL is read by the rules of every other.
+fn lines(texts: &[Cow<'_, str>], as_type: Option<&str>) -> Vec<u8> {
+    let (begin, end) = match as_type {
+        Some(as_type) => ("{\"text\":", format!(",\"as\":{}}}\n", json!(as_type))),
+        None => ("", "\n".to_owned()),
+    };
+    let mut body = Vec::new();
+    for text in texts {
+        body.extend_from_slice(begin.as_bytes());
+        // Neither a text nor writing to memory fails.
+        serde_json::to_writer(&mut body, text).unwrap_or_default();
+        body.extend_from_slice(end.as_bytes());
     }
+    body
 }

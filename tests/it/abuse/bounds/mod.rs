@@ -26,7 +26,7 @@ use figdex_ingest::{Build, Input};
 
 use self::bodies::{adversaries, jobs};
 use self::hostile::{Form, Hostile, PARQUET_ROUTE};
-use self::measured::{Effect, Subject, named_program};
+use self::measured::{Effect, Subject, Taken, named_program};
 use self::random::Random;
 use self::table::table;
 use crate::support::openapi::Document;
@@ -63,6 +63,11 @@ const SERVING_TIME_MAX: Duration = Duration::from_millis(1);
 
 /// The time to move a megabyte between the process and its kernel.
 const MOVING_TIME: Duration = Duration::from_micros(600);
+
+/// The part of a request's whole time that the serving thread may take besides: it wakes up a few
+/// times while other threads work, and they have filled the processor's caches. A request that the
+/// serving thread answers alone gains one part in a hundred by it.
+const SERVING_PART: f64 = 0.01;
 
 /// Tickers, and the number of instruments that share each: as many as a job may find, the rest of
 /// what a request may find, one more than a job may find, and answers that a serving thread may
@@ -220,18 +225,18 @@ fn a_request_takes_little_time_of_the_serving_thread() {
     let requests = table(BODY_BYTES_MAX);
     let most = |hostile: &Hostile, effect: &Effect| {
         let moved = (hostile.body_bytes() + effect.sent_bytes) as f64 / MB as f64;
-        SERVING_TIME_MAX + MOVING_TIME.mul_f64(moved)
+        SERVING_TIME_MAX + MOVING_TIME.mul_f64(moved) + effect.elapsed.mul_f64(SERVING_PART)
     };
     let Some(times) = subject.processor_times(&requests, most) else {
         return eprintln!("skipped: the system does not report the processor time of a thread");
     };
     let mut faults = Vec::new();
-    for (hostile, (time, effect)) in requests.iter().zip(times) {
-        let most = most(hostile, &effect);
+    for (hostile, taken) in requests.iter().zip(times) {
+        let Taken { time, most } = taken;
         if time > most / 2 {
             eprintln!("{}: {time:?} of {most:?}", hostile.name);
         }
-        if time > most {
+        if !taken.is_within() {
             faults.push(format!("{}: {time:?}, at most {most:?}", hostile.name));
         }
     }
