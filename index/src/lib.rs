@@ -161,9 +161,7 @@ pub use crate::resolve::column::{
 };
 pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::crosswalk::symbols::Vendor;
-pub use crate::resolve::crosswalk::{
-    CROSSWALK_UNITS, Crosswalk, LIST_FIELDS_MAX, ListColumns, ListField, SYMBOL_UNITS_MAX, Spelling,
-};
+pub use crate::resolve::crosswalk::{Crosswalk, LIST_FIELDS_MAX, ListColumns, ListField, Spelling};
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;
 pub use crate::resolve::footer::{has_footer_word, is_footer_word};

@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use figdex_index::{
-    CROSSWALK_UNITS, Crosswalk, Date, INLINE_UNITS_MAX, ListColumns, ListField, Meter, Recognised,
-    Resolution, ResolveBounds, SYMBOL_UNITS_MAX, Visible, Vocabularies,
+    Crosswalk, Date, INLINE_UNITS_MAX, ListColumns, ListField, Meter, Recognised, Resolution,
+    ResolveBounds, Visible, Vocabularies,
 };
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -268,14 +268,10 @@ impl ListBatch {
         let rows_found = resolutions.iter().map(rows_of).sum();
         let fields = options.fields.all();
         let has_crosswalk = options.fields.has_crosswalk();
-        let symbols = fields.iter().filter(|field| matches!(field, ListField::Symbol(_))).count();
-        let of_row = match has_crosswalk {
-            true => ROW_UNITS + CROSSWALK_UNITS + SYMBOL_UNITS_MAX * symbols as u64,
-            false => ROW_UNITS,
-        };
-        // Identifiers are in blocks, which may have to come from a disk: they are read in a turn.
+        // Identifiers are in blocks, which may have to come from a disk, and symbols are read back:
+        // both are found in a turn, and charged as they are found.
         let turn = if has_crosswalk { INLINE_UNITS_MAX } else { 0 };
-        meter.require(turn + RESULT_UNITS * jobs as u64 + of_row * rows_found as u64)?;
+        meter.require(turn + RESULT_UNITS * jobs as u64 + ROW_UNITS * rows_found as u64)?;
         request::add_rows(rows_found);
         let share = self.state.answers().share(self.admitted.caller);
         let mut out = Pieces::charged(share, 256 * jobs, rows_found);

@@ -9,11 +9,8 @@ use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
 use crate::meter::Meter;
-use crate::part::extras::Extras;
 use crate::resolve::crosswalk::symbols::Vendor;
-use crate::resolve::crosswalk::{
-    CROSSWALK_UNITS, Crosswalk, CrosswalkRow, ListColumns, ListField, SYMBOL_UNITS,
-};
+use crate::resolve::crosswalk::{Crosswalk, CrosswalkRow, ListColumns, ListField, SYMBOL_UNITS};
 use crate::resolve::question::Question;
 use crate::search::{Hit, RowSource as _};
 
@@ -61,8 +58,8 @@ impl Catalogue {
                     Some(None) => unread.push(hit.doc),
                 }
             }
-            for of_block in Extras::by_block(&unread) {
-                meter.charge(CROSSWALK_UNITS)?;
+            for of_block in part.extras.by_block(&unread) {
+                meter.charge(part.extras.units())?;
                 part.extras.get_many(&path, of_block, |doc, instrument| {
                     let figi = part.rows.figi(doc);
                     if instrument.figi != figi {

@@ -109,6 +109,11 @@ impl Catalogue {
         Ok(instrument)
     }
 
+    /// The units of work of [`Self::instrument`].
+    pub(crate) fn units_of_instrument(&self, hit: Hit) -> u64 {
+        self.part(hit).extras.units()
+    }
+
     /// The best listing of the security of a row, and the rule that chose it among the rows of the
     /// family, for people.
     ///

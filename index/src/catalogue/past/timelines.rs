@@ -29,9 +29,6 @@ const OWNERS_UNITS: u64 = 20;
 /// The units of work of reading the versions of a FIGI: a block of the log is unpacked.
 const RECORD_UNITS: u64 = 2_000;
 
-/// The units of work of reading all columns of a row of today: a block of the extras is unpacked.
-const INSTRUMENT_UNITS: u64 = 14_000;
-
 /// The most FIGIs that had an identifier, of which the versions are read. An identifier that more
 /// had is invalid for questions about the past.
 pub(super) const OWNERS_MAX: usize = 1_000;
@@ -100,7 +97,7 @@ impl<'a> LogReader<'a> {
 
     /// A row of today, with all columns.
     fn instrument(&self, hit: Hit) -> Result<Instrument> {
-        self.meter.charge(INSTRUMENT_UNITS)?;
+        self.meter.charge(self.catalogue.units_of_instrument(hit))?;
         self.catalogue.instrument(hit)
     }
 }

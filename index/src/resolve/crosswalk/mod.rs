@@ -15,18 +15,8 @@ use crate::instrument::visible::Visible;
 use crate::part::rows::{Field, FieldValue};
 use crate::search::Hit;
 
-/// The units of work of reading the identifiers of a row of today: a block of the extras is
-/// unpacked for it, or for it and its neighbours.
-pub const CROSSWALK_UNITS: u64 = 14_000;
-
 /// The units of work of writing a symbol and of reading it back.
 pub(crate) const SYMBOL_UNITS: u64 = 600;
-
-/// The most units of work of finding the symbol of a row: a composite has several exchanges.
-pub const SYMBOL_UNITS_MAX: u64 = (MARKS_MAX + 1) * SYMBOL_UNITS;
-
-/// The most marks that a vendor has for the exchanges of one country.
-const MARKS_MAX: u64 = 16;
 
 /// The most columns that one list may ask for.
 pub const LIST_FIELDS_MAX: usize = 64;

@@ -228,7 +228,9 @@ impl std::fmt::Debug for Vendor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::crosswalk::MARKS_MAX;
+
+    /// The most marks of one market: the symbol of a row is written and read back with each.
+    const MARKS_MAX: usize = 16;
 
     /// Every line of the table is understood, and names exchanges that are known.
     #[test]
@@ -243,7 +245,7 @@ mod tests {
                 let of_market = vendor.0.marks.iter().filter(|other| {
                     other.codes.iter().any(|code| whole_market(code) == whole_market(mark.codes[0]))
                 });
-                assert!(of_market.count() as u64 <= MARKS_MAX, "{vendor:?} {}", mark.text);
+                assert!(of_market.count() <= MARKS_MAX, "{vendor:?} {}", mark.text);
                 assert!(mark.codes.iter().all(|code| exchange(code).is_some()), "{:?}", mark.codes);
                 assert!(marks[..place].iter().all(|one| one.text != mark.text), "{}", mark.text);
             }
