@@ -16,10 +16,9 @@ use parking_lot::{Condvar, Mutex};
 
 use super::answerer::Answerer;
 use super::left_out::FooterRule;
-use super::question::Questions;
+use super::question::{Questions, rows_asked};
 use super::report::Counts;
 use super::rows::{RowWriter, Scratch};
-use crate::config::map::Many;
 
 /// The number of threads that answer.
 const WORKERS: usize = 2;
@@ -173,9 +172,9 @@ impl<A: Answerer> Work<'_, A> {
         let mut scratch = Scratch::default();
         let mut number = *first_row;
         written.rows.reserve(batch.bytes() * 3);
-        let keeps_all = self.writer.many == Many::All;
+        let step = rows_asked(self.writer.many, &self.writer.fields);
         let asked = (batch, *footer);
-        self.questions.answer(asked, self.answerer, keeps_all, |row, answer| {
+        self.questions.answer(asked, self.answerer, step, |row, answer| {
             counts.add(answer);
             counts.check_utf_8(number, row.content());
             for line in 0..self.writer.lines(answer) {

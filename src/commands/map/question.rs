@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use figdex_index::{
-    Date, IdType, Known, Property, Question, Resolution, Status, Vocabulary, candidates_of,
-    check_required, joined, trimmed,
+    Date, IdType, Known, ListField, Property, Question, Resolution, Status, Vocabulary,
+    candidates_of, check_required, joined, trimmed,
 };
 use figdex_ingest::table::{Batch, RawCell, RowBytes};
 use figdex_io::is_hidden;
@@ -14,6 +14,7 @@ use super::answerer::{Answer, Answerer, Asked, AskedAs, Narrowing};
 use super::columns::{Columns, Identifier, Reading, integer_in, shortened, text_of};
 use super::left_out::{FooterRule, LeftOut, is_blank, is_heading};
 use crate::config::as_of::{DayFormat, iso_day};
+use crate::config::map::Many;
 
 /// The columns with identifiers, the conditions on the rows that they find, and the first ambiguous
 /// identifiers.
@@ -38,13 +39,27 @@ enum NoQuestion {
 }
 
 /// The number of rows of the table that are answered together. With more rows, more memory reads
-/// overlap. The second number applies if all rows of an ambiguous identifier are kept.
+/// overlap. The second number applies if all rows of an ambiguous identifier are kept, and the third
+/// if their identifiers or symbols are asked for too: an identifier may have 15,000 rows, and texts
+/// take most memory.
 const ROWS_ASKED: usize = 1024;
 const ROWS_ASKED_WITH_ALL: usize = 64;
+const ROWS_ASKED_WITH_TEXTS: usize = 1;
+
+/// The number of rows of a table that are answered together, with these fields.
+pub(super) fn rows_asked(many: Many, fields: &[ListField]) -> usize {
+    match many {
+        Many::All if fields.iter().any(|field| field.row_field().is_none()) => {
+            ROWS_ASKED_WITH_TEXTS
+        }
+        Many::All => ROWS_ASKED_WITH_ALL,
+        Many::None => ROWS_ASKED,
+    }
+}
 
 impl Questions {
-    /// Passes the outcome of each row of a batch to `each`, in order. Rows are answered in groups.
-    /// `footer` is the place of the first row of the footer.
+    /// Passes the outcome of each row of a batch to `each`, in order. `step` rows are answered
+    /// together. `footer` is the place of the first row of the footer.
     ///
     /// # Errors
     /// When the answerer cannot answer, or `each` fails.
@@ -52,10 +67,9 @@ impl Questions {
         &self,
         (batch, footer): (&Batch, Option<usize>),
         answerer: &A,
-        keeps_all: bool,
+        step: usize,
         mut each: impl FnMut(RowBytes<'_>, &Answer<A::Row>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let step = if keeps_all { ROWS_ASKED_WITH_ALL } else { ROWS_ASKED };
         let mut asked = Vec::with_capacity(step);
         let mut places = Vec::with_capacity(step);
         for first in (0..batch.rows()).step_by(step) {

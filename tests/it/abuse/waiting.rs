@@ -59,8 +59,22 @@ fn slow_heads() {
 /// contract 2.13: bodies that come byte by byte are refused with 400; others are served meanwhile.
 #[test]
 fn slow_bodies() {
-    let figdex = Process::of_one(&["--no-limits", "--body-timeout", "1s"]);
-    let head = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+    refuses_slow_bodies("/v3/mapping", &["--no-limits", "--body-timeout", "1s"]);
+}
+
+/// contract 24.11: the messages of assistants too.
+#[cfg(feature = "mcp")]
+#[test]
+fn slow_messages() {
+    refuses_slow_bodies("/mcp", &["--no-limits", "--body-timeout", "1s", "--mcp"]);
+}
+
+fn refuses_slow_bodies(path: &str, arguments: &[&str]) {
+    let figdex = Process::of_one(arguments);
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: x\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Type: application/json\r\n"
+    );
     let start = Instant::now();
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| figdex.connect()).collect();
     for (number, client) in clients.iter_mut().enumerate() {
