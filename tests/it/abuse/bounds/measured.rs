@@ -20,8 +20,10 @@ use crate::support::process::{self, Process, figdex, skip_memory};
 /// which is not optimized: then memory is judged by one run, and processor time not at all.
 const PROGRAM: &str = "FIGDEX_BOUNDS_PROGRAM";
 
-/// Runs of which the median is the memory of a request.
+/// Runs of which the median is the memory of a request that takes nearly as much as it may, and the
+/// part of that from which it is so judged.
 const MEMORY_RUNS: usize = 3;
+const NEARLY: f64 = 0.75;
 
 /// Runs in a row of which the least is the processor time of a request.
 const TIME_RUNS: usize = 20;
@@ -128,13 +130,17 @@ impl<'a> Subject<'a> {
     }
 
     /// The anonymous memory that a request adds, and its effect; `None` where the system does not
-    /// report it.
-    pub(super) fn memory(&self, hostile: &Hostile) -> Option<(u64, Effect)> {
+    /// report it. `most` is what the request may take.
+    pub(super) fn memory(
+        &self,
+        hostile: &Hostile,
+        most: impl Fn(&Effect) -> u64,
+    ) -> Option<(u64, Effect)> {
         let request = hostile.bytes(&self.key);
         let runs = if named_program().is_some() { MEMORY_RUNS } else { 1 };
-        let mut added = Vec::new();
+        let mut added: Vec<u64> = Vec::new();
         let mut effect = None;
-        for _ in 0..runs {
+        while added.len() < runs {
             let process = self.start(None);
             fs::write(format!("/proc/{}/clear_refs", process.child.id()), "5").ok();
             let before = Status::of(&process)?;
@@ -143,11 +149,15 @@ impl<'a> Subject<'a> {
             // Pages of files that are mapped meanwhile are not the request's memory.
             let mapped = after.files.saturating_sub(before.files);
             let bytes = after.most.saturating_sub(before.files + before.anonymous);
-            added.push(bytes.saturating_sub(mapped));
+            let bytes = bytes.saturating_sub(mapped);
+            added.push(bytes);
             process.stop();
+            if (bytes as f64) < NEARLY * effect.as_ref().map_or(0, &most) as f64 {
+                break;
+            }
         }
         added.sort_unstable();
-        Some((added[runs / 2], effect?))
+        Some((added[added.len() / 2], effect?))
     }
 
     /// The processor time that each request takes of the only serving thread, least of many runs: no
