@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use figdex_index::{
-    Crosswalk, Date, INLINE_UNITS_MAX, ListColumns, ListField, Meter, Recognised, Resolution,
-    ResolveBounds, Visible, Vocabularies,
+    Crosswalk, Date, INLINE_UNITS_MAX, ListColumns, Meter, Recognised, Resolution, ResolveBounds,
+    Visible, Vocabularies,
 };
 use warp::Filter;
 use warp::filters::BoxedFilter;
