@@ -23,7 +23,7 @@ const STARTS: &str = "extras.starts";
 
 /// The number of instruments in a block. Neighbours are alike, so a block compresses well. A list
 /// with identifiers unpacks a block for nearly every row: with 1,024 instruments a block takes 14
-/// times as long, and an instrument 2 bytes less (`docs/engine.md`, decision 4).
+/// times as long, and an instrument 4 bytes less (`docs/engine.md`, decision 4).
 const BLOCK: usize = 64;
 
 /// The number of instruments in a block of an index that was built before blocks were smaller.
