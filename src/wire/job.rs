@@ -92,8 +92,7 @@ pub(crate) fn jobs<'a, T>(
     jobs_max: usize,
     each: impl Fn(Job<'a>) -> T,
 ) -> Result<Vec<T>, ApiError> {
-    let each = |job| Ok::<T, Infallible>(each(job));
-    jobs_until(body, version, jobs_max, each).map(|Ok(jobs)| jobs)
+    jobs_until(body, version, jobs_max, |job| Ok::<T, Infallible>(each(job))).map(|Ok(jobs)| jobs)
 }
 
 /// As [`jobs`], but reads no further once `each` fails. Its error is the inner one.

@@ -163,3 +163,23 @@ impl<'de> Visitor<'de> for Members {
         Ok(Read(members))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// The rest of a list whose work is spent is not read: it may be long, or no JSON.
+    #[test]
+    fn nothing_is_read_after_a_refused_job() {
+        let read = Cell::new(0);
+        let each = |_| {
+            read.set(read.get() + 1);
+            if read.get() == 3 { Err("spent") } else { Ok(()) }
+        };
+        let jobs = jobs_until(br#"["a","b","c","d",no JSON"#, Version::V3, 100, each);
+        assert_eq!(jobs.unwrap().unwrap_err(), "spent");
+        assert_eq!(read.get(), 3);
+    }
+}

@@ -95,8 +95,7 @@ fn lines(texts: &[Cow<'_, str>], as_type: Option<&str>) -> Vec<u8> {
     let mut body = Vec::new();
     for text in texts {
         body.extend_from_slice(begin.as_bytes());
-        // Neither a text nor writing to memory fails.
-        serde_json::to_writer(&mut body, text).unwrap_or_default();
+        serde_json::to_writer(&mut body, text).expect("a text can be written to memory");
         body.extend_from_slice(end.as_bytes());
     }
     body
