@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use figdex_index::{Catalogue, Figi, RowSource as _, Visible};
 use figdex_index::{Filters, Hit, IdType, Lookup, Meter, Policy, Question, ResolveBounds, Vendor};
-use figdex_ingest::{Build, Input};
 
 use super::recorded::instruments;
-use crate::support::{Server, build_of, real_data};
+use crate::support::{Server, real_data};
 
 /// The exchange code of each market's shares.
 const MARKETS: [&str; 5] = ["US", "LN", "GR", "JP", "HK"];
@@ -31,10 +30,7 @@ fn symbols_of_real_instruments() {
     let Some(folder) = real_data() else { return };
     let dump = folder.join("real/instruments.csv.gz");
     let instruments = instruments(&dump);
-    let server = Server::build(|index| Build {
-        values: Some(folder.join("enums")),
-        ..build_of(vec![Input::File(dump)], index)
-    });
+    let server = Server::of_real_instruments().unwrap();
     let catalogue = server.catalogue();
     let policy = Policy::parse([""; 0], catalogue.vocabulary()).unwrap();
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();

@@ -240,13 +240,9 @@ fn compare_answers(is_named: bool) {
     let server = if is_named { with_names(&server, inputs, None) } else { server };
     let mut text = digests("generated instruments", &server);
     if let Some(folder) = real_data() {
-        let dump = folder.join("real/instruments.csv.gz");
-        let inputs = vec![Input::File(dump)];
+        let inputs = vec![Input::File(folder.join("real/instruments.csv.gz"))];
         let values = Some(folder.join("enums"));
-        let server = Server::build(|index| Build {
-            values: values.clone(),
-            ..build_of(inputs.clone(), index)
-        });
+        let server = Server::of_real_instruments().unwrap();
         let server = if is_named { with_names(&server, inputs, values) } else { server };
         text += &format!("\n{}", digests("real instruments", &server));
     } else if let Some((_, real)) = golden.text().split_once("\n# real instruments") {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::support::process::{PATIENCE, Process, figdex};
-use crate::support::{build_of, ingest};
+use crate::support::{build_of, copy_folder, ingest};
 
 const INSTRUMENTS: u32 = 250;
 const GENERATIONS: u64 = 10;
@@ -243,19 +243,6 @@ fn reloads(program: &Process) -> [u64; 3] {
     ]
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
-
 #[test]
 fn whole_generations_are_served_and_broken_ones_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,12 +257,12 @@ fn whole_generations_are_served_and_broken_ones_refused() {
     assert_eq!(generation(&program), 2);
 
     // The third generation is built elsewhere, damaged on the way, and published as a copy.
-    copy(&index, &staging);
+    copy_folder(&index, &staging);
     publish(&staging, 3);
     let third = Path::new("generation-000003");
     let names = Path::new("part-000/rows.figis");
     let good = fs::read(staging.join(third).join(names)).unwrap();
-    copy(&staging.join(third), &index.join(third));
+    copy_folder(&staging.join(third), &index.join(third));
     fs::write(index.join(third).join(names), &good[1..]).unwrap();
     fs::rename(staging.join("CURRENT"), index.join("CURRENT")).unwrap();
     let refusal = "the new generation is refused";

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 
 use figdex::callers::auth::{KeyRing, file};
 use figdex::config::Settings;
@@ -108,6 +108,27 @@ impl Server {
             |index| figdex_ingest::sample::build(index).unwrap(),
             |engine| State::new(engine, Settings::default()),
         )
+    }
+
+    /// Serves the real instruments, if this machine has them. All tests of a process share one build of
+    /// their index, which takes half a minute; each server has a copy.
+    pub(crate) fn of_real_instruments() -> Option<Self> {
+        static REPORT: OnceLock<Report> = OnceLock::new();
+        let data = real_data()?;
+        let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-instruments");
+        let report = REPORT.get_or_init(|| {
+            if built.exists() {
+                fs::remove_dir_all(&built).unwrap();
+            }
+            let dump = Input::File(data.join("real/instruments.csv.gz"));
+            let values = Some(data.join("enums"));
+            Build { values, ..build_of(vec![dump], &built) }.run(&mut |_| {}).unwrap()
+        });
+        let copied = |index: &Path| {
+            copy_folder(&built, index);
+            report.clone()
+        };
+        Some(Self::serve(copied, |engine| State::new(engine, Settings::default())))
     }
 
     fn serve(build: impl FnOnce(&Path) -> Report, state: impl FnOnce(Engine) -> State) -> Self {
@@ -273,6 +294,20 @@ pub(crate) fn real_data() -> Option<PathBuf> {
         eprintln!("skipped: FIGDEX_REAL_DATA names no folder of real data");
     }
     folder
+}
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
 }
 
 /// A key ring with one key, and that key.

@@ -11,6 +11,7 @@ keeps a past, built from the dumps in `past/`. `--axe` is the file of axe-core. 
 
 import argparse
 import sys
+import time
 
 from playwright.sync_api import sync_playwright
 
@@ -154,9 +155,11 @@ def main():
             name = check.__name__
             if options.names and name not in options.names:
                 continue
+            start = time.monotonic()
             try:
                 left_out = check(browser, options)
-                print(f"ok      {name}" if not left_out else f"left out {name}: {left_out}", flush=True)
+                seconds = time.monotonic() - start
+                print(f"ok      {name} {seconds:.1f} s" if not left_out else f"left out {name}: {left_out}", flush=True)
             except Exception as error:  # the other checks run all the same
                 failed.append(name)
                 words = str(error).split("Aria snapshot")[0].strip()

@@ -12,11 +12,10 @@ use figdex_index::{
     By, Catalogue, Filters, Hit, IdType, Lookup, Meter, Policy, Question, Resolution,
     ResolveBounds, RowSource as _, Status, Visible,
 };
-use figdex_ingest::{Build, Input};
 
 use super::Golden;
 use super::recorded::{Instrument, Instruments, instruments};
-use crate::support::{Server, build_of, real_data};
+use crate::support::{Server, real_data};
 
 const STEPS: [&str; 2] = ["composite", "exchCode=US|LN|GY"];
 
@@ -35,10 +34,7 @@ fn lists_over_real_instruments() {
     let Some(folder) = real_data() else { return };
     let dump = folder.join("real/instruments.csv.gz");
     let instruments = instruments(&dump);
-    let server = Server::build(|index| Build {
-        values: Some(folder.join("enums")),
-        ..build_of(vec![Input::File(dump)], index)
-    });
+    let server = Server::of_real_instruments().unwrap();
     let catalogue = server.catalogue();
     let mut text = String::new();
     isins(&catalogue, &instruments, &mut text);

@@ -16,11 +16,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use figdex_ingest::{Build, Input};
 use serde_json::Value;
 
 use super::Golden;
-use crate::support::{Server, build_of, real_data};
+use crate::support::{Server, real_data};
 
 /// The result fields whose values the recordings may contradict.
 const FIELDS: [&str; 9] = [
@@ -49,10 +48,7 @@ fn recorded_answers_are_found_again() {
     let Some(folder) = real_data() else { return };
     let dump = folder.join("real/instruments.csv.gz");
     let instruments = instruments(&dump);
-    let server = Server::build(|index| Build {
-        values: Some(folder.join("enums")),
-        ..build_of(vec![Input::File(dump)], index)
-    });
+    let server = Server::of_real_instruments().unwrap();
     let total = server.report.total();
     assert_eq!((total.read, total.instruments), (instruments.len() as u64, total.read));
     assert!(total.read > 131_000 && server.report.dropped.is_empty(), "{}", server.report);

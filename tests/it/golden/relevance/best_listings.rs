@@ -7,9 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use figdex_index::{
     Figi, Filters, IdType, Meter, Property, RowSource as _, country_of_exchange, is_platform,
 };
-use figdex_ingest::{Build, Input};
 
-use crate::support::{Server, build_of, real_data};
+use crate::support::{Server, real_data};
 
 /// The ISIN of a security, and the ticker and the exchange code of its best listing.
 const EXPECTED: &[(&str, &str)] = &[
@@ -97,11 +96,7 @@ struct Listing {
 #[test]
 fn well_known_securities_have_the_expected_best_listing() {
     let Some(folder) = real_data() else { return };
-    let dump = folder.join("real/instruments.csv.gz");
-    let server = Server::build(|index| Build {
-        values: Some(folder.join("enums")),
-        ..build_of(vec![Input::File(dump)], index)
-    });
+    let server = Server::of_real_instruments().unwrap();
     let catalogue = server.catalogue();
     // The data know several share classes of some ISINs, of which the expected row has one.
     let mut rows: Vec<Listing> = Vec::new();

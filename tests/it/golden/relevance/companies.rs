@@ -209,15 +209,12 @@ pub(super) fn labels(folder: &Path) -> (HashMap<Figi, usize>, String) {
 fn the_large_company_comes_first() {
     let Some(folder) = real_data() else { return };
     let (labels, numbers) = labels(&folder);
-    let server = |enrich: Vec<Input>| {
-        let dump = Input::File(folder.join("real/instruments.csv.gz"));
-        let values = Some(folder.join("enums"));
-        Server::build(|index| Build { enrich, values, ..build_of(vec![dump], index) })
-    };
-    let servers = [
-        server(vec![Input::Memory("labels.csv", numbers.into_bytes().into())]),
-        server(Vec::new()),
-    ];
+    let with_importances = Server::build(|index| Build {
+        enrich: vec![Input::Memory("labels.csv", numbers.into_bytes().into())],
+        values: Some(folder.join("enums")),
+        ..build_of(vec![Input::File(folder.join("real/instruments.csv.gz"))], index)
+    });
+    let servers = [with_importances, Server::of_real_instruments().unwrap()];
     let (words, beginnings) = ask(&servers[1], &labels);
     let mut table =
         format!("{:<24}{:>10}{:>16}{:>10}\n", "", "questions", "with importance", "without");

@@ -20,11 +20,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use figdex_index::{Figi, Instrument, Property};
-use figdex_ingest::{Build, Input};
 use serde_json::{Value, json};
 
 use super::Golden;
-use crate::support::{Server, build_of, real_data};
+use crate::support::Server;
 
 const QUERIES: &str = include_str!("queries.txt");
 
@@ -175,12 +174,7 @@ fn people_find_what_they_mean() {
     assert!(queries.len() >= 150 && kinds.len() == 12, "{} {kinds:?}", queries.len());
     let golden = Golden::of_engine("relevance/relevance");
     let (mut text, mut short) = measure("the bundled sample", &Server::of_sample(), &queries);
-    if let Some(folder) = real_data() {
-        let dump = folder.join("real/instruments.csv.gz");
-        let server = Server::build(|index| Build {
-            values: Some(folder.join("enums")),
-            ..build_of(vec![Input::File(dump)], index)
-        });
+    if let Some(server) = Server::of_real_instruments() {
         let (table, more) = measure("the real instruments", &server, &queries);
         text += &format!("\n{table}");
         short.extend(more);
