@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::bitmaps::Bitmap;
 use crate::part::numbers::Interval;
@@ -53,6 +54,16 @@ impl<'a> Conditions<'a> {
         let intervals = part.numbers.intervals(filters);
         is_impossible |= intervals.iter().any(Interval::is_empty);
         Self { demanded, any_of, excluded, intervals, is_impossible }
+    }
+
+    /// The number of rows that pass an interval which is the only condition. `None` for other
+    /// conditions, and when the rows must be counted.
+    pub(crate) fn total_of_interval(&self, meter: &Meter) -> Option<u64> {
+        let is_alone = self.demanded.is_empty() && self.any_of.is_empty() && !self.is_impossible;
+        match &self.intervals[..] {
+            [interval] if is_alone => interval.total(self.excluded, meter),
+            _ => None,
+        }
     }
 
     /// The largest number of bitmaps in which a row is looked up.

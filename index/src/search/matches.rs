@@ -81,7 +81,7 @@ impl<'a> Matches<'a> {
     pub(crate) fn count_all(&mut self) -> u64 {
         match (self.counter, &mut self.source) {
             (Counter::Statistics(rows), _) => u64::from(rows),
-            (Counter::Blocks, Source::Selection(selection)) => selection.count_left(),
+            (Counter::Blocks, Source::Selection(selection)) => selection.count_all(),
             _ => self.by_ref().map(|_| 1).sum(),
         }
     }

@@ -78,6 +78,12 @@ impl<'a> Selection<'a> {
         }
     }
 
+    /// Counts the rows. Must be called before the first row is taken.
+    pub(crate) fn count_all(&mut self) -> u64 {
+        let total = self.conditions.total_of_interval(self.meter);
+        total.unwrap_or_else(|| self.count_left())
+    }
+
     /// Counts and consumes the remaining rows.
     pub(crate) fn count_left(&mut self) -> u64 {
         let mut count = ones(&self.rows);
@@ -346,7 +352,7 @@ mod tests {
     }
 
     struct Part {
-        _folder: tempfile::TempDir,
+        folder: tempfile::TempDir,
         bitmaps: Bitmaps,
         numbers: Numbers,
         vocabulary: Vocabulary,
@@ -378,9 +384,44 @@ mod tests {
             bitmaps: Bitmaps::open(folder.path(), &vocabulary).unwrap(),
             numbers: Numbers::open(folder.path(), DOCS as usize).unwrap(),
             vocabulary,
-            _folder: folder,
+            folder,
         }
     });
+
+    /// The total of an interval alone, which is looked up once its column has been counted.
+    #[test]
+    fn the_total_of_an_interval() {
+        let mut filters = Filters::default();
+        for (with_unlisted, low, high) in
+            [(true, 0, 99), (true, 40, 41), (false, 40, 41), (false, 99, 99), (false, 100, 200)]
+        {
+            filters.numbers[0] =
+                Some(NumberInterval::new(Some(f64::from(low)), Some(f64::from(high))).unwrap());
+            let count = |meter: &Meter| {
+                let excluded = PART.bitmaps.unlisted_equities().filter(|_| !with_unlisted);
+                let intervals = PART.numbers.intervals(&filters);
+                let is_impossible = intervals[0].is_empty();
+                let conditions =
+                    Conditions { excluded, intervals, is_impossible, ..Conditions::default() };
+                Selection::new(DOCS, conditions, meter).count_all()
+            };
+            let passes = |doc: &u32| {
+                (with_unlisted || !is_unlisted(*doc))
+                    && strike(*doc)
+                        .is_some_and(|it| (f64::from(low)..=f64::from(high)).contains(&it))
+            };
+            let expected = (0..DOCS).filter(passes).count() as u64;
+            assert_eq!(count(&Meter::unlimited()), expected, "{with_unlisted} {low} {high}");
+            assert_eq!(count(&Meter::of(0)), expected, "it is looked up");
+        }
+        // A refused count is not kept.
+        let numbers = Numbers::open(PART.folder.path(), DOCS as usize).unwrap();
+        filters.numbers[0] = Some(NumberInterval::new(Some(40.0), None).unwrap());
+        let total = |units| numbers.intervals(&filters)[0].total(None, &Meter::of(units));
+        assert_eq!(total(1), None);
+        let expected = (0..DOCS).filter(|doc| strike(*doc).is_some_and(|it| it >= 40.0)).count();
+        assert_eq!(total(u64::MAX), Some(expected as u64));
+    }
 
     #[test]
     fn it_ends_when_the_meter_refuses() {
@@ -440,6 +481,7 @@ mod tests {
             };
             let all: Vec<u32> = (from..DOCS).filter(|doc| expected(*doc)).collect();
             prop_assert_eq!(select(from).count_left(), all.len() as u64);
+            prop_assert_eq!(select(0).count_all(), (0..DOCS).filter(|doc| expected(*doc)).count() as u64);
             let mut selection = select(from);
             let page: Vec<u32> = selection.by_ref().take(101).collect();
             prop_assert_eq!(&page[..], &all[..page.len()]);

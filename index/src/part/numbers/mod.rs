@@ -10,6 +10,7 @@ mod writer;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 pub(crate) use self::writer::NumbersWriter;
 use crate::error::{Error, Result};
@@ -17,9 +18,15 @@ use crate::instrument::Instrument;
 use crate::instrument::attribute::Attribute;
 use crate::instrument::date::Date;
 use crate::mapped::{Mapped, first_index, u64_at};
+use crate::meter::Meter;
+use crate::part::bitmaps::Bitmap;
 use crate::query::Filters;
 
 const VALUE_BYTES: usize = 8;
+
+/// The number of rows that are counted between two charges, and the units of work of counting them.
+const COUNTED_ROWS: usize = 1 << 14;
+const COUNTED_UNITS: u64 = 3_000;
 
 /// The columns of one part: those of [`Attribute::compared`].
 pub(crate) struct Numbers(Vec<NumberColumn>);
@@ -29,6 +36,9 @@ struct NumberColumn {
     values: Mapped,
     ordinals: Mapped,
     width: Width,
+    /// The number of rows up to each ordinal, once it was asked for: of all rows, and of those that
+    /// are no unlisted equities. The total of an interval is the difference of two of them.
+    totals: [OnceLock<Box<[u32]>>; 2],
 }
 
 /// The number of bytes of an ordinal.
@@ -122,7 +132,8 @@ impl NumberColumn {
         let [values, ordinals] = paths(part, name);
         let values = Mapped::open(&values)?;
         let width = Width::of(values.len() / VALUE_BYTES);
-        let column = Self { values, ordinals: Mapped::open(&ordinals)?, width };
+        let ordinals = Mapped::open(&ordinals)?;
+        let column = Self { values, ordinals, width, totals: Default::default() };
         let is_whole = column.values.len() == column.count() * VALUE_BYTES
             && column.ordinals.len() == docs * width.bytes();
         if is_whole {
@@ -155,6 +166,41 @@ impl NumberColumn {
         u32::from_le_bytes(ordinal)
     }
 
+    /// The number of rows up to each ordinal, without the unlisted equities if they are given. `None`
+    /// when the meter refuses to count them, and for ordinals of four bytes, whose totals might take
+    /// half as much memory as the column.
+    fn totals(&self, unlisted: Option<Bitmap<'_>>, meter: &Meter) -> Option<&[u32]> {
+        let totals = &self.totals[usize::from(unlisted.is_some())];
+        if let Some(counted) = totals.get() {
+            return Some(counted);
+        }
+        let mut counts = vec![0_u32; self.count() + 1];
+        for ordinals in self.ordinals.chunks(COUNTED_ROWS * self.width.bytes()) {
+            meter.charge(COUNTED_UNITS).ok()?;
+            match self.width {
+                Width::One => ordinals.iter().for_each(|byte| counts[usize::from(*byte)] += 1),
+                Width::Two => {
+                    let ordinals = ordinals.as_chunks().0.iter();
+                    let places = ordinals.map(|bytes| usize::from(u16::from_le_bytes(*bytes)));
+                    places.for_each(|place| counts[place] += 1);
+                }
+                Width::Four => return None,
+            }
+        }
+        if let Some(unlisted) = unlisted {
+            meter.charge(u64::from(unlisted.rows())).ok()?;
+            unlisted.for_each(|doc| counts[self.ordinal(doc) as usize] -= 1);
+        }
+        // Ordinal 0 has no value.
+        let mut total = 0;
+        for count in &mut counts[1..] {
+            total += *count;
+            *count = total;
+        }
+        counts[0] = 0;
+        Some(totals.get_or_init(|| counts.into()))
+    }
+
     fn value(&self, doc: u32) -> Option<u64> {
         let place = self.ordinal(doc).checked_sub(1)?;
         Some(u64_at(&self.values, place as usize * VALUE_BYTES))
@@ -170,6 +216,14 @@ impl Interval<'_> {
     /// Whether a row passes.
     pub(crate) fn contains(&self, doc: u32) -> bool {
         self.ordinals.contains(&self.column.ordinal(doc))
+    }
+
+    /// The number of rows that pass, without the unlisted equities if they are given. The first call
+    /// reads the column, the others look two numbers up. `None` when the rows must be counted.
+    pub(crate) fn total(&self, unlisted: Option<Bitmap<'_>>, meter: &Meter) -> Option<u64> {
+        let totals = self.column.totals(unlisted, meter)?;
+        let up_to = |end: u32| totals[end as usize - 1];
+        Some(u64::from(up_to(self.ordinals.end) - up_to(self.ordinals.start)))
     }
 
     /// Clears the bits of the rows that do not pass. The first bit belongs to DocId `first`.
@@ -303,6 +357,9 @@ mod tests {
                     expected,
                     "{low:?} {high:?}"
                 );
+                let total = numbers.intervals(&filters)[0].total(None, &Meter::unlimited());
+                let known = (width != Width::Four).then_some(expected.len() as u64);
+                assert_eq!(total, known, "{low:?} {high:?}");
             }
         }
     }
