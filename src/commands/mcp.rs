@@ -122,6 +122,7 @@ impl Server {
             status: response.status().as_u16(),
             retry_after: header("retry-after").and_then(|seconds| seconds.parse().ok()),
             unknown_values: header("figdex-unknown-values"),
+            not_shown: header("figdex-not-shown"),
             body,
         })
     }

@@ -46,6 +46,8 @@ pub(crate) struct RouteReply {
     pub(crate) retry_after: Option<u64>,
     /// The values of steps that the index does not know, as its header has them.
     pub(crate) unknown_values: Option<String>,
+    /// The fields that were asked for and may not be shown, as its header has them.
+    pub(crate) not_shown: Option<String>,
     pub(crate) body: Vec<u8>,
 }
 

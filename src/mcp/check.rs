@@ -2,13 +2,13 @@
 //! is a list of one job with one column (contract 17.12): the column says the form, the job says
 //! which rows have it.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Draft, Row, columns, counted};
 use super::arguments::{Arguments, Sentence};
 use super::ask::{RouteReply, Routes};
 use super::resolve::{ListAnswer, TextOfList};
-use super::routed::{MAX_BYTES, PendingAnswer, UNREADABLE, answer, members};
+use super::routed::{MAX_BYTES, PendingAnswer, UNREADABLE, answer as ask, members};
 use super::text::{quoted, shown};
 
 /// The most rows of the answer.
@@ -29,16 +29,40 @@ pub(super) async fn call<R: Routes>(
         "fields": ["figi", "ticker", "exchCode", "name", "securityType"],
         "candidates": true,
     });
-    let reply = answer(routes, ListAnswer::request(&body)).await?;
-    Ok(PendingAnswer { bytes_max, draft: Box::new(move || drafted(&text, &reply)) })
+    let (answer, result) = first_result(&ask(routes, ListAnswer::request(&body)).await?)?;
+    // A correction has a right check digit, whether or not a row has it (contract 17.11).
+    let correction = result.get("correction").and_then(Value::as_str).map(str::to_owned);
+    let correction = match correction {
+        None => None,
+        Some(text) => {
+            let body = json!({"jobs": [text], "fields": ["figi"]});
+            let reply = ask(routes, ListAnswer::request(&body)).await?;
+            let (_, found) = first_result(&reply)?;
+            let status = found.get("status").and_then(Value::as_str);
+            Some((text, matches!(status, Some("resolved" | "ambiguous"))))
+        }
+    };
+    let draft = move || Ok(drafted(&text, answer, result, correction));
+    Ok(PendingAnswer { bytes_max, draft: Box::new(draft) })
 }
 
-fn drafted(text: &str, reply: &RouteReply) -> Result<Draft, Sentence> {
+/// The answer about one text, and its result. It is small.
+fn first_result(reply: &RouteReply) -> Result<(ListAnswer, Map<String, Value>), Sentence> {
     let mut answer = ListAnswer::of(members(&reply.body)?).ok_or(UNREADABLE)?;
-    let Some(result) = answer.results.pop() else { return Err(UNREADABLE.into()) };
+    let result = answer.results.pop().ok_or(UNREADABLE)?;
+    Ok((answer, result))
+}
+
+/// `correction` has the text that was perhaps meant, and whether a row has it.
+fn drafted(
+    text: &str,
+    answer: ListAnswer,
+    result: Map<String, Value>,
+    correction: Option<(String, bool)>,
+) -> Draft {
     let form = answer.columns.first().and_then(|column| column.get("idType")?.as_str());
     let word = |name: &str| result.get(name).and_then(Value::as_str).map(|text| shown(text, 200));
-    let (error, correction) = (word("error"), word("correction"));
+    let error = word("error");
     let status = word("status").unwrap_or_default();
     let matches = result.get("matches").and_then(Value::as_u64);
     let matches = usize::try_from(matches.unwrap_or(1)).unwrap_or(usize::MAX);
@@ -63,11 +87,11 @@ fn drafted(text: &str, reply: &RouteReply) -> Result<Draft, Sentence> {
             ("found", format!("{} is an identifier{form}: {rows}.", quoted(text)))
         }
     };
-    if let Some(correction) = correction {
-        found.push_str(&format!(
-            " Perhaps {} was meant: ask before you use it.",
-            quoted(&correction)
-        ));
+    if let Some((correction, is_known)) = correction {
+        let known = if is_known { "which a row has" } else { "but no row has that either" };
+        let correction = quoted(&correction);
+        found
+            .push_str(&format!(" Perhaps {correction} was meant, {known}: ask before you use it."));
     }
     let rows = TextOfList { n: 1, text, options_max: ROWS_MAX }.rows(result);
     let rows: Vec<Row> = rows.into_iter().filter(|row| row.contains_key("figi")).collect();
@@ -79,7 +103,7 @@ fn drafted(text: &str, reply: &RouteReply) -> Result<Draft, Sentence> {
     } else {
         ""
     };
-    Ok(Draft {
+    Draft {
         status,
         generation: answer.generation,
         found,
@@ -89,5 +113,5 @@ fn drafted(text: &str, reply: &RouteReply) -> Result<Draft, Sentence> {
         more: more.into(),
         rest: MAX_BYTES,
         others: Row::new(),
-    })
+    }
 }

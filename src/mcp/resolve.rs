@@ -1,6 +1,6 @@
 //! The tool `resolve`: the list of contract 17, with a row for each text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -47,6 +47,7 @@ pub(super) async fn call<R: Routes>(
     mut arguments: Arguments,
 ) -> Result<PendingAnswer, Sentence> {
     let texts = arguments.texts("texts", TEXTS_MAX)?;
+    let form = arguments.text("as")?;
     let prefer = arguments.texts("prefer", NAMES_MAX)?;
     let as_of = arguments.text("asOf")?;
     let has_candidates = arguments.flag("candidates")?;
@@ -57,14 +58,20 @@ pub(super) async fn call<R: Routes>(
         return Err("resolve needs texts. Send them as in {\"texts\": [\"IBM US Equity\"]}.".into());
     }
     let mut body = Map::new();
-    body.insert("jobs".into(), json!(texts));
+    let jobs = match form {
+        None => json!(texts),
+        Some(form) => texts.iter().map(|text| json!({"text": text, "as": form})).collect(),
+    };
+    body.insert("jobs".into(), jobs);
     body.insert("fields".into(), if fields.is_empty() { json!(FIELDS) } else { json!(fields) });
     if !prefer.is_empty() {
         body.insert("prefer".into(), json!(prefer));
     }
-    if let Some(day) = as_of {
-        body.insert("asOf".into(), day.into());
-    }
+    match as_of {
+        Some(day) => body.insert("asOf".into(), day.into()),
+        // Only a list without a day has another meaning before (contract 20.11).
+        None => body.insert("formerly".into(), true.into()),
+    };
     if has_candidates {
         body.insert("candidates".into(), true.into());
     }
@@ -98,6 +105,16 @@ fn drafted(
         found.push_str(&format!(", {number} {status}"));
     }
     found.push('.');
+    let before = rows.iter().filter(|row| row.get("as").is_some_and(|of| of == "formerly"));
+    let before: BTreeSet<_> = before.filter_map(|row| row.get("n")?.as_u64()).collect();
+    if !before.is_empty() {
+        let texts = counted(before.len(), "text", "texts");
+        found.push_str(&format!(" {texts} had another meaning before: rows with \"formerly\"."));
+    }
+    if let Some(fields) = &reply.not_shown {
+        let fields = shown(fields, 200);
+        found.push_str(&format!(" Left out, because you may not see them: {fields}."));
+    }
     if let Some(values) = &reply.unknown_values {
         found.push_str(&format!(" The index does not know these values: {}.", shown(values, 200)));
     }

@@ -82,8 +82,9 @@ fn refusal(reply: &RouteReply) -> RouteRefusal {
     let text = shown(text.trim(), REFUSAL_CHARS_MAX);
     let is_bad_request = reply.status == 400 && text == "Bad request.";
     let sentence = match (reply.status, &*text) {
-        (400, "Invalid enum field.") => "A filter has a value that this index does not know. Ask \
-                                         values for those of its property, and send one of them."
+        (400, "Invalid enum field.") => "A filter, such as exchCode or securityType, has a value \
+                                         that this index does not know. Ask values for those of \
+                                         its property, and send one of them."
             .to_owned(),
         (400, "Bad request.") => {
             "The call could not be read. Send arguments of the types that the \
@@ -215,7 +216,8 @@ mod tests {
                 _ => "{}".to_owned(),
             };
             let body = body.into_bytes();
-            Ok(RouteReply { status: 200, retry_after: None, unknown_values: None, body })
+            let (retry_after, unknown_values, not_shown) = (None, None, None);
+            Ok(RouteReply { status: 200, retry_after, unknown_values, not_shown, body })
         }
 
         async fn work<T: Send + 'static>(

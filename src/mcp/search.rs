@@ -83,7 +83,11 @@ fn drafted(Settled { answer, about, .. }: &Settled, skip: usize) -> Result<Draft
     let more = match (next, of_page) {
         _ if of_page > 0 && rows.is_empty() => "Nothing is left: send a smaller skip.".to_owned(),
         (Some(next), _) => format!("For the next page send the same call with start: \"{next}\"."),
-        (None, 0) => "Send fewer words or filters; for values of filters ask values.".to_owned(),
+        (None, 0) => {
+            "Send fewer words or filters. For a misspelt or half-written name use resolve \
+                      with candidates: true; for values of filters ask values."
+                .to_owned()
+        }
         (None, _) => String::new(),
     };
     let mut others = Row::new();

@@ -135,8 +135,9 @@ impl Routes for Own {
         let status = reply.status().as_u16();
         let retry_after = header("retry-after").and_then(|seconds| seconds.parse().ok());
         let unknown_values = header("figdex-unknown-values");
+        let not_shown = header("figdex-not-shown");
         let body = bytes_of(reply.into_body(), REPLY_BYTES_MAX).await.ok_or(REPLY_TOO_LONG)?;
-        Ok(RouteReply { status, retry_after, unknown_values, body })
+        Ok(RouteReply { status, retry_after, unknown_values, not_shown, body })
     }
 
     async fn work<T: Send + 'static>(

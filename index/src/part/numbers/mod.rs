@@ -36,8 +36,8 @@ struct NumberColumn {
     values: Mapped,
     ordinals: Mapped,
     width: Width,
-    /// The number of rows up to each ordinal, once it was asked for: of all rows, and of those that
-    /// are no unlisted equities. The total of an interval is the difference of two of them.
+    /// The number of rows up to each ordinal, once it was asked for: of all rows, and without the
+    /// unlisted equities. The total of an interval is the difference of two of them.
     totals: [OnceLock<Box<[u32]>>; 2],
 }
 

@@ -57,6 +57,34 @@ fn resolve_answers_as_a_list() {
     assert!(text(&result).contains("does not know these values: exchCode=XX."), "{result}");
 }
 
+/// contract 24.3, 23.5: fields that the caller may not see are named, and empty.
+#[test]
+fn fields_that_may_not_be_shown_are_named() {
+    let settings = Settings { hide_identifiers: true, ..settings() };
+    let asked = json!({"texts": ["BBG000BLNNH6"], "fields": ["figi", "ID_ISIN"]});
+    let result = call(&server().with_settings(settings), "resolve", &asked);
+    let first =
+        "Generation 1. 1 of 1 text resolved. Left out, because you may not see them: ID_ISIN.";
+    assert_eq!(text(&result).lines().next().unwrap(), first);
+    assert!(!result.to_string().contains("US4592001014"), "{result}");
+    assert!(call(&server(), "resolve", &asked).to_string().contains("US4592001014"));
+}
+
+/// contract 24.3: all texts are read as what the caller says that they are.
+#[test]
+fn texts_are_read_as_the_caller_says() {
+    for (form, text, status) in [
+        ("symbol:yahoo", "IBM", "resolved"),
+        ("ID_ISIN", "US4592001014", "ambiguous"),
+        ("ID_CUSIP", "US4592001014", "invalid"),
+        ("symbol:nobody", "IBM", "invalid"),
+    ] {
+        let asked = json!({"texts": [text], "as": form, "prefer": []});
+        let result = call(&server(), "resolve", &asked);
+        assert_eq!(rows(&result)[0]["status"], status, "{result}");
+    }
+}
+
 /// contract 24.3: names have candidates, which are marked.
 #[test]
 fn names_have_candidates() {
@@ -138,6 +166,13 @@ fn the_past_is_answered() {
     let row = &rows(&result)[0];
     assert_eq!((&row["status"], &row["as"]), (&json!("historical"), &json!("was")), "{result}");
     assert_eq!(row["today"]["ticker"], "NEW");
+    // contract 20.11: a ticker that another row had before.
+    let result = call(&server, "resolve", &json!({"texts": ["RECY"]}));
+    let is: Vec<_> = rows(&result).iter().map(|row| row.get("as").cloned()).collect();
+    assert_eq!(is, [None, Some(json!("formerly"))], "{result}");
+    let first = "Generation 4. 1 of 1 text resolved. 1 text had another meaning before: rows with \
+                 \"formerly\".";
+    assert_eq!(text(&result).lines().next().unwrap(), first);
     let result = call(&server, "instrument", &json!({"figi": figi(1), "history": true}));
     let tickers: Vec<_> = rows(&result).iter().map(|row| row["ticker"].as_str().unwrap()).collect();
     assert_eq!(tickers, ["NEW", "OLD"]);
@@ -186,8 +221,15 @@ fn check_says_what_was_meant() {
             "US4592001015",
             "malformed",
             "\"US4592001015\" is not well-formed: ID_ISIN: the check digit \
-                                       should be 4. Perhaps \"US4592001014\" was meant: ask before \
-                                       you use it.",
+                                       should be 4. Perhaps \"US4592001014\" was meant, which a row has: \
+                                       ask before you use it.",
+        ),
+        (
+            "US0378331006",
+            "malformed",
+            "\"US0378331006\" is not well-formed: ID_ISIN: the check digit \
+                                       should be 5. Perhaps \"US0378331005\" was meant, but no row \
+                                       has that either: ask before you use it.",
         ),
         (
             "US0378331005",
@@ -220,8 +262,8 @@ fn faults_say_what_to_send() {
         (
             "search",
             json!({"query": "ibm", "filters": {"exchCode": "XX"}}),
-            "A filter has a value that this index does not know. Ask values for those of its \
-             property, and send one of them.",
+            "A filter, such as exchCode or securityType, has a value that this index does not know. \
+             Ask values for those of its property, and send one of them.",
         ),
         (
             "search",
