@@ -1,7 +1,7 @@
 """Asks all recorded calls by the command line of the inspector: inspector.py CALLS OUT CLIENTS PLACE…
 
-Each call is a process of a second or more, so several run at a time, and only the marked calls unless
-ALL_CALLS=1. Writes the answers of each place as JSON.
+Each call is a process of a second or more, so several run at a time. Writes the answers of each place
+as JSON.
 """
 
 import concurrent.futures
@@ -29,8 +29,6 @@ def ask(program, place, call):
 def main():
     calls_file, out, clients, *places = sys.argv[1:]
     calls = json.load(open(calls_file))
-    if not os.environ.get("ALL_CALLS"):
-        calls = [call for call in calls if call.get("older")]
     program = ["node", f"{clients}/node_modules/.bin/mcp-inspector", "--cli"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         answers = {
