@@ -325,22 +325,20 @@ impl Rows {
     /// step together, so that their reads of memory overlap (engine 4).
     pub(crate) fn find_all<T>(&self, figis: &[(T, Figi)]) -> impl Iterator<Item = Option<u32>> {
         let count = self.len() as u32;
-        let mut ends: Vec<(u32, u32)> = vec![(0, count); figis.len()];
-        // A range of n rows is empty after one halving per bit of n.
-        for _ in 0..u32::BITS - count.leading_zeros() {
-            for ((low, high), (_, figi)) in ends.iter_mut().zip(figis) {
-                let middle = *low + (*high - *low) / 2;
-                if low < high && self.figi(middle) < *figi {
-                    *low = middle + 1;
-                } else {
-                    *high = middle;
+        // The place of the last FIGI that is not larger than each one; 0 when all are larger.
+        let mut places = vec![0_u32; figis.len()];
+        let mut left = count;
+        while left > 1 {
+            let half = left / 2;
+            for (place, (_, figi)) in places.iter_mut().zip(figis) {
+                if self.figi(*place + half) <= *figi {
+                    *place += half;
                 }
             }
+            left -= half;
         }
-        let found = ends.into_iter().zip(figis);
-        found.map(move |((doc, _), (_, figi))| {
-            (doc < count && self.figi(doc) == *figi).then_some(doc)
-        })
+        let found = places.into_iter().zip(figis);
+        found.map(move |(doc, (_, figi))| (doc < count && self.figi(doc) == *figi).then_some(doc))
     }
 
     /// Touches the memory that these rows are read from: first all FIGIs and records, then all
@@ -447,5 +445,22 @@ mod tests {
         }
         assert_eq!(rows.find(figi("BBG001S5S399")), None);
         rows.verify(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn figis_are_found_together_as_each_alone() {
+        for count in 1..20 {
+            let folder = tempfile::tempdir().unwrap();
+            let mut writer = RowsWriter::create(folder.path()).unwrap();
+            for number in 1..=count {
+                writer.add(&Instrument::new(Figi::from_u64(10 * number))).unwrap();
+            }
+            writer.finish(folder.path()).unwrap();
+            let rows = Rows::open(folder.path()).unwrap();
+            let figis: Vec<((), Figi)> =
+                (0..2 * count + 4).map(|number| ((), Figi::from_u64(5 * number))).collect();
+            let alone = figis.iter().map(|(_, figi)| rows.find(*figi));
+            assert!(rows.find_all(&figis).eq(alone), "{count}");
+        }
     }
 }
