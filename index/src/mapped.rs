@@ -53,6 +53,7 @@ impl Deref for Mapped {
 ///
 /// # Panics
 /// When the bytes end before it does.
+#[inline]
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(*bytes[at..].first_chunk().expect("a u32 inside the file"))
 }
@@ -61,6 +62,7 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
 ///
 /// # Panics
 /// When the bytes end before it does.
+#[inline]
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("a u64 inside the file"))
 }

@@ -22,7 +22,6 @@ use std::cmp::Reverse;
 
 use figdex_index::{Figi, Filters, Importance, Level, OneOf, Place, Search, Vocabulary};
 use figdex_io::{hex, unhex};
-use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::callers::limits::PAGES_MAX;
@@ -66,8 +65,9 @@ impl QueryDigest {
         let keywords = search.keywords.as_ref().map(figdex_index::Keywords::text);
         let levels: Vec<_> = levels.iter().map(Level::name).collect();
         let unlisted = include_unlisted_equities;
-        let text = json!([endpoint, keywords, known, levels, numbers, dates, unlisted]).to_string();
-        Self(digest(text.as_bytes()))
+        let text = (endpoint, keywords, known, levels, numbers, dates, unlisted);
+        let text = serde_json::to_vec(&text).expect("writing into memory does not fail");
+        Self(digest(&text))
     }
 }
 
@@ -124,7 +124,7 @@ fn digest(bytes: &[u8]) -> [u8; DIGEST_BYTES] {
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::Keywords;
+    use figdex_index::{Date, DateInterval, Keywords, NumberInterval};
     use proptest::prelude::*;
 
     use super::*;
@@ -227,5 +227,22 @@ mod tests {
         let again = Search { filters, keywords: None };
         let digest = QueryDigest::new("v3/search", &again, &longer);
         assert_eq!(digest, digests[2]);
+    }
+
+    /// contract 11.6: the cursors of another version of Figdex stay valid.
+    #[test]
+    fn a_digest_is_of_this_text() {
+        let vocabulary = Vocabulary::new([]);
+        let mut filters = Filters::default();
+        let known = vocabulary.admit(figdex_index::Property::Currency, "USD").unwrap();
+        filters.known.require(known);
+        filters.levels.insert(Level::Composite);
+        filters.numbers[0] = NumberInterval::new(Some(1.0), None).ok();
+        filters.dates[1] =
+            Date::new(2026, 1, 2).and_then(|day| DateInterval::new(Some(day), Some(day)).ok());
+        let search = Search { filters, keywords: Some(Keywords::parse("ibm \"").unwrap()) };
+        let text = r#"["v3/search","ibm \"",[["currency","USD"]],["composite"],[[1.0,null],null,null],[null,[20455,20455]],false]"#;
+        let expected = QueryDigest(digest(text.as_bytes()));
+        assert_eq!(QueryDigest::new("v3/search", &search, &vocabulary), expected);
     }
 }

@@ -34,32 +34,30 @@ impl Figi {
     /// # Errors
     /// The first rule of a FIGI that the text breaks.
     pub fn parse(text: &str) -> Result<Self, FigiError> {
-        let characters: &[u8; FIGI_CHARS] =
-            text.as_bytes().try_into().map_err(|_| FigiError::Length)?;
-        // One pass over the characters: a server parses one or two FIGIs for every mapping job.
-        let (mut number, mut sum) = (0, 0);
-        for (place, &character) in characters.iter().enumerate() {
-            let value = VALUES[usize::from(character)];
-            let is_consonant = CONSONANTS >> value.min(63) & 1 == 1;
-            let fits = match place {
-                0 | 1 => is_consonant,
-                2 => value == 16,
-                3..=10 => is_consonant || value < 10,
-                _ => value < 10,
-            };
-            if !fits {
-                return Err(FigiError::Alphabet);
-            }
+        Self::parse_bytes(text.as_bytes())
+    }
+
+    /// As [`Figi::parse`], for any bytes.
+    pub(crate) fn parse_bytes(text: &[u8]) -> Result<Self, FigiError> {
+        let characters: &[u8; FIGI_CHARS] = text.try_into().map_err(|_| FigiError::Length)?;
+        // One pass over the characters, without a branch: a server parses two FIGIs for every
+        // mapping job.
+        let [body @ .., last] = characters;
+        let (mut number, mut sum, mut fits) = (0, 0, true);
+        for (place, character) in body.iter().enumerate() {
+            let Character { value, sums, kinds } = CHARACTERS[usize::from(*character)];
+            fits &= kinds & KINDS[place] != 0;
             number = number * 36 + u64::from(value);
-            if place < FIGI_CHARS - 1 {
-                let value = u32::from(value) << (place % 2);
-                sum += value / 10 + value % 10;
-            }
+            sum += u32::from(sums[place % 2]);
         }
-        let digit = VALUES[usize::from(characters[FIGI_CHARS - 1])];
-        if u32::from(digit) != (10 - sum % 10) % 10 {
+        let Character { value: digit, kinds, .. } = CHARACTERS[usize::from(*last)];
+        if !fits || kinds & DIGIT == 0 {
+            return Err(FigiError::Alphabet);
+        }
+        if !(sum + u32::from(digit)).is_multiple_of(10) {
             return Err(FigiError::CheckDigit);
         }
+        let number = number * 36 + u64::from(digit);
         Ok(Self(number))
     }
 
@@ -76,12 +74,16 @@ impl Figi {
 
     /// The 12 ASCII characters.
     pub fn to_chars(self) -> [u8; FIGI_CHARS] {
+        const HALF: u64 = 36_u64.pow(FIGI_CHARS as u32 / 2);
         let mut characters = [0; FIGI_CHARS];
-        let mut number = self.0;
-        // Two characters at a time need half the divisions, each by a constant.
-        for pair in characters.as_chunks_mut().0.iter_mut().rev() {
-            *pair = PAIRS[(number % PAIRS.len() as u64) as usize];
-            number /= PAIRS.len() as u64;
+        // Each half fits 32 bits, whose divisions take fewer instructions, and two characters at a
+        // time need half of them.
+        let halves = [(self.0 / HALF) as u32, (self.0 % HALF) as u32];
+        for (characters, mut number) in characters.chunks_exact_mut(FIGI_CHARS / 2).zip(halves) {
+            for pair in characters.as_chunks_mut().0.iter_mut().rev() {
+                *pair = PAIRS[number as usize % PAIRS.len()];
+                number /= PAIRS.len() as u32;
+            }
         }
         characters
     }
@@ -99,31 +101,49 @@ static PAIRS: [[u8; 2]; 36 * 36] = {
     pairs
 };
 
-/// The value in base 36 of each digit and letter, in any letter case; 255 for other bytes.
-static VALUES: [u8; 256] = {
-    let mut values = [u8::MAX; 256];
-    let mut byte = 0;
-    while byte < values.len() {
-        values[byte] = match byte as u8 {
-            digit @ b'0'..=b'9' => digit - b'0',
-            letter @ b'A'..=b'Z' => letter - b'A' + 10,
-            letter @ b'a'..=b'z' => letter - b'a' + 10,
-            _ => u8::MAX,
-        };
-        byte += 1;
-    }
-    values
+/// All that parsing asks of a character.
+#[derive(Clone, Copy)]
+struct Character {
+    /// The value in base 36.
+    value: u8,
+    /// The decimal digits, added up, of the value and of its double.
+    sums: [u8; 2],
+    /// The kinds that the character is of, a bit each.
+    kinds: u8,
+}
+
+const CONSONANT: u8 = 1;
+const DIGIT: u8 = 2;
+const LETTER_G: u8 = 4;
+
+/// The kinds of characters that each place before the check digit may have.
+const KINDS: [u8; FIGI_CHARS - 1] = {
+    let mut kinds = [CONSONANT | DIGIT; FIGI_CHARS - 1];
+    kinds[0] = CONSONANT;
+    kinds[1] = CONSONANT;
+    kinds[2] = LETTER_G;
+    kinds
 };
 
-/// A bit for each value in base 36: set for consonants.
-const CONSONANTS: u64 = {
-    let mut bits = ((1_u64 << 36) - 1) & !((1 << 10) - 1);
-    let mut vowels: &[u8] = b"AEIOU";
-    while let [vowel, rest @ ..] = vowels {
-        bits &= !(1 << (*vowel - b'A' + 10));
-        vowels = rest;
+/// Each byte as a character, in any letter case. A byte that is neither a digit nor a letter is of no
+/// kind.
+static CHARACTERS: [Character; 256] = {
+    let mut characters = [Character { value: 0, sums: [0; 2], kinds: 0 }; 256];
+    let mut byte = 0;
+    while byte < characters.len() {
+        let upper = (byte as u8).to_ascii_uppercase();
+        let (value, kinds) = match upper {
+            b'0'..=b'9' => (upper - b'0', DIGIT),
+            b'A' | b'E' | b'I' | b'O' | b'U' => (upper - b'A' + 10, 0),
+            b'G' => (16, CONSONANT | LETTER_G),
+            b'A'..=b'Z' => (upper - b'A' + 10, CONSONANT),
+            _ => (0, 0),
+        };
+        let sums = [value / 10 + value % 10, 2 * value / 10 + 2 * value % 10];
+        characters[byte] = Character { value, sums, kinds };
+        byte += 1;
     }
-    bits
+    characters
 };
 
 impl fmt::Display for Figi {

@@ -197,7 +197,7 @@ impl Form {
             Self::Cusip8 => value.len() == 8 && check_digit::double_add_double(value).is_some(),
             Self::Sedol => value.len() == 7 && check_digit::holds(value, check_digit::sedol),
             Self::Wertpapier => value.len() == 6 && all(|c| c.is_ascii_alphanumeric()),
-            Self::Figi => str::from_utf8(value).is_ok_and(|text| Figi::parse(text).is_ok()),
+            Self::Figi => Figi::parse_bytes(value).is_ok(),
             Self::Occ => is_occ(value),
             Self::Digits { least, most } => {
                 (least..=most).contains(&value.len()) && all(|c| c.is_ascii_digit())

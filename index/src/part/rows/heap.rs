@@ -26,7 +26,7 @@ impl TextHeap {
     pub(crate) fn put(&mut self, text: &[u8]) -> Result<TextRef> {
         let hash = xxh3_64(text);
         if let Some(&place) = self.known.get(&hash)
-            && text_at(&self.bytes, place) == text
+            && text_at(&self.bytes, place).bytes() == text
         {
             return Ok(place);
         }
@@ -52,12 +52,61 @@ impl TextHeap {
     }
 }
 
+/// A text, with the bytes after it in its heap.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct HeldText<'a> {
+    /// Begins with the text.
+    from: &'a [u8],
+    length: usize,
+}
+
+impl<'a> HeldText<'a> {
+    /// The text.
+    #[inline]
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        &self.from[..self.length]
+    }
+
+    /// The part of the text that begins at byte `start` and has `length` bytes.
+    ///
+    /// # Panics
+    /// When the heap ends before it does.
+    #[inline]
+    pub(super) fn part(self, start: usize, length: usize) -> Self {
+        let from = &self.from[start..];
+        assert!(length <= from.len(), "a text inside the heap");
+        Self { from, length }
+    }
+
+    /// The text and what follows it in the heap, `BYTES` in all; `None` when the text is longer, or
+    /// the heap ends before.
+    #[inline]
+    pub(super) fn with_next<const BYTES: usize>(self) -> Option<&'a [u8; BYTES]> {
+        self.from.first_chunk().filter(|_| self.length <= BYTES)
+    }
+
+    /// The number of bytes of the text.
+    #[inline]
+    pub(super) fn len(self) -> usize {
+        self.length
+    }
+}
+
+impl<'a> From<&'a [u8]> for HeldText<'a> {
+    fn from(text: &'a [u8]) -> Self {
+        Self { from: text, length: text.len() }
+    }
+}
+
 /// The text at `place` of a heap.
 ///
 /// # Panics
 /// When the heap has no text there, which `verify` rules out.
-pub(crate) fn text_at(heap: &[u8], place: TextRef) -> &[u8] {
-    text_within(heap, place).expect("a text inside the heap")
+#[inline]
+pub(crate) fn text_at(heap: &[u8], place: TextRef) -> HeldText<'_> {
+    let text = heap.get(place as usize..).and_then(<[u8]>::split_first_chunk);
+    let (length, from) = text.expect("a text inside the heap");
+    HeldText::from(from).part(0, usize::from(u16::from_le_bytes(*length)))
 }
 
 /// The text at `place` of a heap; `None` when the heap has no text there.
@@ -79,7 +128,7 @@ mod tests {
             let places: Vec<_> =
                 texts.iter().map(|text| heap.put(text.as_bytes()).unwrap()).collect();
             for (text, place) in texts.iter().zip(&places) {
-                prop_assert_eq!(text_at(&heap.bytes, *place), text.as_bytes());
+                prop_assert_eq!(text_at(&heap.bytes, *place).bytes(), text.as_bytes());
                 prop_assert_eq!(heap.put(text.as_bytes()).unwrap(), *place);
             }
         }

@@ -10,6 +10,7 @@
 
 mod field;
 mod heap;
+mod json_row;
 mod json_text;
 pub(crate) mod packed;
 mod template;
@@ -22,7 +23,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 pub use self::field::{Field, FieldValue};
-use self::heap::{TextRef, text_at};
+use self::heap::{HeldText, TextRef, text_at};
 use self::json_text::unescape;
 use self::template::{RowFields, pieces};
 pub(crate) use self::writer::RowsWriter;
@@ -70,14 +71,14 @@ pub struct Row<'a> {
     line: &'a [u8],
     /// The values of [`Property::IN_RESULT`] as one text (see `writer`); empty when all are
     /// unknown.
-    attributes: &'a [u8],
+    attributes: HeldText<'a>,
     texts: &'a [u8],
 }
 
 /// A text of a row, in the form in which the index keeps it.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
-    stored: &'a [u8],
+    stored: HeldText<'a>,
     row: Row<'a>,
 }
 
@@ -168,7 +169,7 @@ impl<'a> Row<'a> {
     pub(crate) fn is_stored_as(self, other: Row<'_>) -> bool {
         self.composite_figi() == other.composite_figi()
             && self.share_class_figi() == other.share_class_figi()
-            && self.attributes == other.attributes
+            && self.attributes.bytes() == other.attributes.bytes()
             && self.stored_texts() == other.stored_texts()
     }
 
@@ -181,7 +182,7 @@ impl<'a> Row<'a> {
             self.unique_id(),
             self.unique_id_fut_opt(),
         ];
-        texts.map(|text| text.map(|text| text.stored))
+        texts.map(|text| text.map(|text| text.stored.bytes()))
     }
 
     fn line_figi(self, place: usize) -> Option<Figi> {
@@ -192,31 +193,55 @@ impl<'a> Row<'a> {
     }
 
     fn line_text(self, place: usize) -> Option<Text<'a>> {
-        self.text(u32_at(self.line, 2 * FIGI_BYTES + place * 4))
+        self.text(self.line_place(place))
+    }
+
+    /// The place of the line's text with this number.
+    #[inline]
+    fn line_place(self, number: usize) -> TextRef {
+        u32_at(self.line, 2 * FIGI_BYTES + number * 4)
     }
 
     fn attribute(self, place: usize) -> Option<Text<'a>> {
-        let (lengths, texts) = self.attributes.split_first_chunk::<LENGTHS_BYTES>()?;
-        let length = |place: usize| match u16::from_le_bytes(lengths.as_chunks().0[place]) {
-            NO_LENGTH => None,
-            length => Some(usize::from(length)),
+        self.attributes()[place].map(|stored| Text { stored, row: self })
+    }
+
+    /// The values of [`Property::IN_RESULT`], as they are stored.
+    #[inline]
+    fn attributes(self) -> [Option<HeldText<'a>>; Property::IN_RESULT.len()] {
+        let mut values = [None; Property::IN_RESULT.len()];
+        let Some(lengths) = self.attributes.bytes().first_chunk::<LENGTHS_BYTES>() else {
+            return values;
         };
-        let own = length(place)?;
-        let before: usize = (0..place).filter_map(length).sum();
-        Some(Text { stored: &texts[before..][..own], row: self })
+        let mut start = LENGTHS_BYTES;
+        for (place, value) in values.iter_mut().enumerate() {
+            let length = u16::from_le_bytes([lengths[2 * place], lengths[2 * place + 1]]);
+            if length != NO_LENGTH {
+                *value = Some(self.attributes.part(start, usize::from(length)));
+                start += usize::from(length);
+            }
+        }
+        values
     }
 
     fn text(self, place: TextRef) -> Option<Text<'a>> {
-        (place != NONE).then(|| Text { stored: text_at(self.texts, place), row: self })
+        self.held(place).map(|stored| Text { stored, row: self })
+    }
+
+    /// The text at a place, as it is stored.
+    #[inline]
+    fn held(self, place: TextRef) -> Option<HeldText<'a>> {
+        (place != NONE).then(|| text_at(self.texts, place))
     }
 
     /// The fields that templates may contain.
     fn fields(self) -> RowFields<'a> {
-        let stored = |text: Option<Text<'a>>| text.map_or(&[][..], |text| text.stored);
+        let [exch_code, _, market_sector, _] = self.attributes();
+        let ticker = self.held(self.line_place(0));
         RowFields {
-            ticker: stored(self.ticker()),
-            exch_code: stored(self.exch_code()),
-            market_sector: stored(self.market_sector()),
+            ticker: ticker.unwrap_or_default(),
+            exch_code: exch_code.unwrap_or_default(),
+            market_sector: market_sector.unwrap_or_default(),
         }
     }
 }
@@ -224,7 +249,7 @@ impl<'a> Row<'a> {
 impl<'a> Text<'a> {
     /// The pieces of the text, in order, escaped as inside a JSON string.
     pub fn json_pieces(self) -> impl Iterator<Item = &'a [u8]> {
-        pieces(self.stored, move || self.row.fields())
+        pieces(self.stored.bytes(), move || self.row.fields())
     }
 
     /// Appends the text. Gives the same as [`fmt::Display`], in less time.
@@ -300,22 +325,20 @@ impl Rows {
     /// step together, so that their reads of memory overlap (engine 4).
     pub(crate) fn find_all<T>(&self, figis: &[(T, Figi)]) -> impl Iterator<Item = Option<u32>> {
         let count = self.len() as u32;
-        let mut ends: Vec<(u32, u32)> = vec![(0, count); figis.len()];
-        // A range of n rows is empty after one halving per bit of n.
-        for _ in 0..u32::BITS - count.leading_zeros() {
-            for ((low, high), (_, figi)) in ends.iter_mut().zip(figis) {
-                let middle = *low + (*high - *low) / 2;
-                if low < high && self.figi(middle) < *figi {
-                    *low = middle + 1;
-                } else {
-                    *high = middle;
+        // The place of the last FIGI that is not larger than each one; 0 when all are larger.
+        let mut places = vec![0_u32; figis.len()];
+        let mut left = count;
+        while left > 1 {
+            let half = left / 2;
+            for (place, (_, figi)) in places.iter_mut().zip(figis) {
+                if self.figi(*place + half) <= *figi {
+                    *place += half;
                 }
             }
+            left -= half;
         }
-        let found = ends.into_iter().zip(figis);
-        found.map(move |((doc, _), (_, figi))| {
-            (doc < count && self.figi(doc) == *figi).then_some(doc)
-        })
+        let found = places.into_iter().zip(figis);
+        found.map(move |(doc, (_, figi))| (doc < count && self.figi(doc) == *figi).then_some(doc))
     }
 
     /// Touches the memory that these rows are read from: first all FIGIs and records, then all
@@ -328,7 +351,8 @@ impl Rows {
                 .fold(0, |all, doc| all ^ record(doc)[0] ^ self.figis[doc as usize * FIGI_BYTES]),
         );
         black_box(docs.clone().fold(0, |all, doc| {
-            all ^ self.lines[line(doc)] ^ self.lines[line(doc) + LINE_BYTES - 1]
+            let line = &self.lines[line(doc)..][..LINE_BYTES];
+            all ^ line[0] ^ line[LINE_BYTES - 1]
         }));
         let text = |place: u32| self.texts.get(place as usize).copied().unwrap_or(0);
         black_box(docs.fold(0, |all, doc| {
@@ -351,7 +375,7 @@ impl Rows {
         let record = &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
         let line = u32_at(record, 0) as usize * LINE_BYTES;
         let attributes = match u32_at(record, 4) {
-            NONE => &[][..],
+            NONE => HeldText::default(),
             place => text_at(&self.texts, place),
         };
         Row {
@@ -421,5 +445,22 @@ mod tests {
         }
         assert_eq!(rows.find(figi("BBG001S5S399")), None);
         rows.verify(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn figis_are_found_together_as_each_alone() {
+        for count in 1..20 {
+            let folder = tempfile::tempdir().unwrap();
+            let mut writer = RowsWriter::create(folder.path()).unwrap();
+            for number in 1..=count {
+                writer.add(&Instrument::new(Figi::from_u64(10 * number))).unwrap();
+            }
+            writer.finish(folder.path()).unwrap();
+            let rows = Rows::open(folder.path()).unwrap();
+            let figis: Vec<((), Figi)> =
+                (0..2 * count + 4).map(|number| ((), Figi::from_u64(5 * number))).collect();
+            let alone = figis.iter().map(|(_, figi)| rows.find(*figi));
+            assert!(rows.find_all(&figis).eq(alone), "{count}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! The bytes are those in the files of a part, one after the other: the FIGI, the line, the record,
 //! the length of the texts as `u32`, and the texts. So a packed row is read like a row of a part.
 
-use super::heap::text_at;
+use super::heap::{HeldText, text_at};
 use super::verify::has_places;
 use super::writer::Texts;
 use super::{FIGI_BYTES, LINE_BYTES, NONE, RECORD_BYTES, Row};
@@ -50,7 +50,7 @@ pub(crate) fn row(bytes: &[u8]) -> Row<'_> {
     let texts = &bytes[TEXTS..][..u32_at(bytes, LENGTH) as usize];
     let record = &bytes[RECORD..LENGTH];
     let attributes = match u32_at(record, 4) {
-        NONE => &[][..],
+        NONE => HeldText::default(),
         place => text_at(texts, place),
     };
     let figi = Figi::from_u64(u64_at(bytes, 0));

@@ -3,6 +3,7 @@
 //! keeps the template, which many rows share, and fills it in when the text is read. Four rows in
 //! five are options with two such texts.
 
+use super::heap::HeldText;
 use super::json_text::escape;
 
 /// The first byte of a template. Placeholders and literal characters follow. Other stored texts
@@ -13,11 +14,11 @@ const TEMPLATE: u8 = 1;
 const LITERAL_BYTES_MAX: usize = 8;
 
 /// The fields of a row that a template may contain; empty where unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct RowFields<'a> {
-    pub(crate) ticker: &'a [u8],
-    pub(crate) exch_code: &'a [u8],
-    pub(crate) market_sector: &'a [u8],
+    pub(crate) ticker: HeldText<'a>,
+    pub(crate) exch_code: HeldText<'a>,
+    pub(crate) market_sector: HeldText<'a>,
 }
 
 /// A field in a template, by its byte.
@@ -36,20 +37,20 @@ impl Placeholder {
     const ALL: [Self; 5] =
         [Self::Ticker, Self::TickerHead, Self::TickerTail, Self::ExchCode, Self::MarketSector];
 
-    fn of(self, fields: RowFields<'_>) -> &[u8] {
-        let words = || {
-            let blank = fields.ticker.iter().position(|byte| *byte == b' ');
-            match blank {
-                Some(blank) => (&fields.ticker[..blank], &fields.ticker[blank + 1..]),
-                None => (fields.ticker, &[][..]),
-            }
-        };
+    #[inline]
+    fn of(self, fields: RowFields<'_>) -> HeldText<'_> {
+        let RowFields { ticker, exch_code, market_sector } = fields;
+        let length = ticker.bytes().len();
+        let blank = || ticker.bytes().iter().position(|byte| *byte == b' ').unwrap_or(length);
         match self {
-            Self::Ticker => fields.ticker,
-            Self::TickerHead => words().0,
-            Self::TickerTail => words().1,
-            Self::ExchCode => fields.exch_code,
-            Self::MarketSector => fields.market_sector,
+            Self::Ticker => ticker,
+            Self::TickerHead => ticker.part(0, blank()),
+            Self::TickerTail => {
+                let start = length.min(blank() + 1);
+                ticker.part(start, length - start)
+            }
+            Self::ExchCode => exch_code,
+            Self::MarketSector => market_sector,
         }
     }
 
@@ -68,7 +69,7 @@ pub(crate) fn template(text: &str, fields: RowFields<'_>, buffer: &mut Vec<u8>) 
     'cut: while let Some(character) = rest.chars().next() {
         // The whole ticker is tried before its first word.
         for placeholder in Placeholder::ALL {
-            let value = placeholder.of(fields);
+            let value = placeholder.of(fields).bytes();
             if !value.is_empty() && rest.as_bytes().starts_with(value) {
                 buffer.push(placeholder as u8);
                 rest = &rest[value.len()..];
@@ -104,7 +105,7 @@ pub(crate) fn pieces<'a>(
         }
         if let Some(placeholder) = Placeholder::from_byte(first) {
             rest = &rest[1..];
-            return Some(placeholder.of(fields()));
+            return Some(placeholder.of(fields()).bytes());
         }
         // An unknown placeholder is copied like a literal. Only damaged texts have one.
         let end = rest[1..].iter().position(|byte| *byte < b' ');
@@ -114,6 +115,24 @@ pub(crate) fn pieces<'a>(
     })
 }
 
+/// Passes the pieces of a stored text to `each`, in order. Gives the same as [`pieces`], in less time.
+#[inline]
+pub(super) fn each_piece<'a>(
+    stored: HeldText<'a>,
+    fields: RowFields<'a>,
+    mut each: impl FnMut(HeldText<'a>),
+) {
+    if stored.bytes().first() != Some(&TEMPLATE) {
+        return each(stored);
+    }
+    for place in 1..stored.len() {
+        each(match Placeholder::from_byte(stored.bytes()[place]) {
+            Some(placeholder) => placeholder.of(fields),
+            None => stored.part(place, 1),
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -121,8 +140,17 @@ mod tests {
     use super::*;
     use crate::part::rows::json_text::unescape;
 
-    const OPTION: RowFields<'_> =
-        RowFields { ticker: b"AAPL 01/17/25 C155", exch_code: b"UA", market_sector: b"Equity" };
+    fn fields<'a>(ticker: &'a [u8], exch_code: &'a [u8], market_sector: &'a [u8]) -> RowFields<'a> {
+        RowFields {
+            ticker: ticker.into(),
+            exch_code: exch_code.into(),
+            market_sector: market_sector.into(),
+        }
+    }
+
+    fn option() -> RowFields<'static> {
+        fields(b"AAPL 01/17/25 C155", b"UA", b"Equity")
+    }
 
     fn stored(text: &str, fields: RowFields<'_>) -> Vec<u8> {
         let mut buffer = Vec::new();
@@ -141,18 +169,21 @@ mod tests {
             ("AAPL and much more", b"AAPL and much more"),
             ("", b""),
         ] {
-            assert_eq!(stored(text, OPTION), expected, "{text}");
+            assert_eq!(stored(text, option()), expected, "{text}");
         }
-        let share = RowFields { ticker: b"IBM", exch_code: b"US", market_sector: b"Equity" };
-        assert_eq!(stored("IBM", share), b"\x01\x02");
+        assert_eq!(stored("IBM", fields(b"IBM", b"US", b"Equity")), b"\x01\x02");
         assert_eq!(stored("IBM", RowFields::default()), b"IBM");
     }
 
     /// A damaged text ends as well.
     #[test]
     fn an_unknown_placeholder_is_copied() {
-        let pieces: Vec<&[u8]> = pieces(b"\x01\x00\x09a\x02\x1f", || OPTION).collect();
+        let damaged = b"\x01\x00\x09a\x02\x1f";
+        let pieces: Vec<&[u8]> = pieces(damaged, option).collect();
         assert_eq!(pieces, [&b"\0"[..], b"\ta", b"AAPL 01/17/25 C155", b"\x1f"]);
+        let mut form = Vec::new();
+        each_piece(damaged[..].into(), option(), |piece| form.extend_from_slice(piece.bytes()));
+        assert_eq!(form, pieces.concat());
     }
 
     proptest! {
@@ -163,20 +194,19 @@ mod tests {
             exch_code in "[AB]{0,2}",
             market_sector in "[ABü]{0,2}",
         ) {
-            let fields = RowFields {
-                ticker: ticker.as_bytes(),
-                exch_code: exch_code.as_bytes(),
-                market_sector: market_sector.as_bytes(),
-            };
-            let stored = stored(&text, fields);
+            let plain = fields(ticker.as_bytes(), exch_code.as_bytes(), market_sector.as_bytes());
+            let stored = stored(&text, plain);
             let escaped = [ticker, exch_code, market_sector].map(|text| {
                 let mut form = Vec::new();
                 escape(&text, &mut form);
                 form
             });
             let [ticker, exch_code, market_sector] = &escaped;
-            let fields = RowFields { ticker, exch_code, market_sector };
-            let form: Vec<u8> = pieces(&stored, || fields).flatten().copied().collect();
+            let escaped = || fields(ticker, exch_code, market_sector);
+            let mut form = Vec::new();
+            each_piece(stored[..].into(), escaped(), |piece| form.extend_from_slice(piece.bytes()));
+            prop_assert_eq!(unescape(&form), Some(text.clone()));
+            let form: Vec<u8> = pieces(&stored, escaped).flatten().copied().collect();
             prop_assert_eq!(unescape(&form), Some(text));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::heap::{TextHeap, TextRef};
+use super::heap::{HeldText, TextHeap, TextRef};
 use super::json_text::escape;
 use super::template::{RowFields, template};
 use super::{
@@ -87,8 +87,8 @@ impl Texts {
 
     /// The record of an instrument. `line` is the number of its line.
     pub(super) fn record(&mut self, line: u32, instrument: &Instrument) -> Result<Record> {
-        fn bytes(text: Option<&str>) -> &[u8] {
-            text.map_or(&[], str::as_bytes)
+        fn bytes(text: Option<&str>) -> HeldText<'_> {
+            text.map(str::as_bytes).unwrap_or_default().into()
         }
         let fields = RowFields {
             ticker: bytes(instrument.ticker.as_deref()),
