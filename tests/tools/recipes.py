@@ -68,7 +68,7 @@ def run(text, folder, base):
 def execute(kind, body, folder, base):
     body = body.replace("http://localhost:8080", base)
     program = ["bash", "-euo", "pipefail", "-c"] if kind == "sh" else [sys.executable, "-c"]
-    done = subprocess.run([*program, body], cwd=folder, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*program, body], cwd=folder, capture_output=True, text=True, timeout=600)
     if done.returncode:
         sys.exit(f"exit {done.returncode} of\n{body}\n{done.stdout}{done.stderr}")
     return {"stdout": done.stdout, "stderr": done.stderr}
