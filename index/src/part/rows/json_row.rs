@@ -25,11 +25,7 @@ impl Row<'_> {
         let (ticker, name, metadata) = (of_line(0), of_line(1), of_line(2));
         let of_record = |number: usize| self.held(u32_at(self.record, number * 4));
         let [exch_code, security_type, market_sector, security_type2] = self.attributes();
-        let fields = RowFields {
-            ticker: ticker.unwrap_or_default(),
-            exch_code: exch_code.unwrap_or_default(),
-            market_sector: market_sector.unwrap_or_default(),
-        };
+        let fields = RowFields::of(ticker, exch_code, market_sector);
         let mut json = Json { bytes: [0; ROOM_BYTES], length: 0, out, fields };
         json.figi(b"{\"figi\":\"", Some(self.figi));
         json.text(b",\"name\":\"", name);

@@ -237,12 +237,7 @@ impl<'a> Row<'a> {
     /// The fields that templates may contain.
     fn fields(self) -> RowFields<'a> {
         let [exch_code, _, market_sector, _] = self.attributes();
-        let ticker = self.held(self.line_place(0));
-        RowFields {
-            ticker: ticker.unwrap_or_default(),
-            exch_code: exch_code.unwrap_or_default(),
-            market_sector: market_sector.unwrap_or_default(),
-        }
+        RowFields::of(self.held(self.line_place(0)), exch_code, market_sector)
     }
 }
 

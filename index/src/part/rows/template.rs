@@ -21,6 +21,20 @@ pub(crate) struct RowFields<'a> {
     pub(crate) market_sector: HeldText<'a>,
 }
 
+impl<'a> RowFields<'a> {
+    /// A field that is unknown counts as empty: no template contains an empty field.
+    #[inline]
+    pub(super) fn of(
+        ticker: Option<HeldText<'a>>,
+        exch_code: Option<HeldText<'a>>,
+        market_sector: Option<HeldText<'a>>,
+    ) -> Self {
+        let known = |field: Option<HeldText<'a>>| field.unwrap_or_default();
+        let (exch_code, market_sector) = (known(exch_code), known(market_sector));
+        Self { ticker: known(ticker), exch_code, market_sector }
+    }
+}
+
 /// A field in a template, by its byte.
 #[derive(Clone, Copy)]
 enum Placeholder {

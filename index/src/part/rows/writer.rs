@@ -87,14 +87,14 @@ impl Texts {
 
     /// The record of an instrument. `line` is the number of its line.
     pub(super) fn record(&mut self, line: u32, instrument: &Instrument) -> Result<Record> {
-        fn bytes(text: Option<&str>) -> HeldText<'_> {
-            text.map(str::as_bytes).unwrap_or_default().into()
+        fn held(text: Option<&str>) -> Option<HeldText<'_>> {
+            text.map(|text| text.as_bytes().into())
         }
-        let fields = RowFields {
-            ticker: bytes(instrument.ticker.as_deref()),
-            exch_code: bytes(instrument.property(Property::ExchCode)),
-            market_sector: bytes(instrument.property(Property::MarketSecDes)),
-        };
+        let fields = RowFields::of(
+            held(instrument.ticker.as_deref()),
+            held(instrument.property(Property::ExchCode)),
+            held(instrument.property(Property::MarketSecDes)),
+        );
         let numbers = [
             line,
             self.attributes(instrument)?,
