@@ -1,6 +1,7 @@
 //! The errors of this library. They know no HTTP status: the server chooses one.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use figdex_io::escaped_path;
@@ -25,16 +26,17 @@ pub enum Error {
     #[error("{} is not an index (it has no file CURRENT)", escaped_path(.0))]
     NotAnIndex(PathBuf),
     /// The index was written by another version of this library.
-    #[error("{} has index format {found}; this version reads format {supported}: \
+    #[error("{} has index format {found}; this version reads {}: \
              build the index again with this version, or use the Figdex that built it; \
-             a running server keeps the index that it has", escaped_path(.path))]
+             a running server keeps the index that it has",
+            escaped_path(.path), formats(.supported))]
     ForeignFormat {
         /// The manifest.
         path: PathBuf,
         /// The format it names.
         found: u32,
-        /// The format that this version reads and writes.
-        supported: u32,
+        /// The formats that this version reads.
+        supported: RangeInclusive<u32>,
     },
     /// A file is not what the manifest says, or contradicts another.
     #[error("{} is damaged: {what} (roll back, or build the index again)", escaped_path(.path))]
@@ -230,6 +232,16 @@ impl Error {
 
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into() }
+    }
+}
+
+/// The formats that a version reads, in a message.
+fn formats(supported: &RangeInclusive<u32>) -> String {
+    let (first, last) = supported.clone().into_inner();
+    match last.saturating_sub(first) {
+        0 => format!("format {last}"),
+        1 => format!("formats {first} and {last}"),
+        _ => format!("formats {first} to {last}"),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Building an index: instruments in FIGI order become a generation, which is then published.
 
 pub(crate) mod filled;
+#[cfg(test)]
+mod format_before;
 pub(crate) mod parquet;
 pub(crate) mod part_writer;
 pub(crate) mod past;

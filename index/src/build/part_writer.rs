@@ -230,7 +230,7 @@ pub(crate) fn complete(
 
 /// The entry of every file in a part's folder, sorted by name. Syncs each file. Removes tantivy's
 /// lock files, which get no entry.
-fn describe(part: &Path) -> Result<Vec<FileEntry>> {
+pub(super) fn describe(part: &Path) -> Result<Vec<FileEntry>> {
     // tantivy makes some files readable by their owner only, but the server may run as a different
     // user than the builder. So all get the permissions of our own files.
     let ours = part.join(crate::part::rows::FIGIS);

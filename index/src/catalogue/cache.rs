@@ -8,11 +8,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::facets::{FacetQuestion, Facets};
-use crate::instrument::id_type::IdValue;
 use crate::instrument::vocabulary::Known;
 use crate::query::{Filters, Keywords, Search};
 use crate::reading::QuestionReading;
-use crate::search::Hit;
 use crate::suggest::{Suggest, Suggestion};
 
 /// The largest number of entries of one cache.
@@ -36,10 +34,6 @@ pub struct Uses {
 pub(super) trait CachedQuestion: Eq + Hash {
     /// The answer to a question of this kind.
     type Answer: Clone;
-
-    /// The largest number of entries, and of bytes that the questions and answers take.
-    const ENTRIES_MAX: usize = ENTRIES_MAX;
-    const BYTES_MAX: usize = BYTES_MAX;
 
     /// The bytes that the question and its answer hold on the heap.
     fn held_bytes(&self, answer: &Self::Answer) -> usize;
@@ -88,20 +82,6 @@ impl CachedQuestion for FacetQuestion {
             + size_of_val(self.facets.as_slice())
             + size_of_val(found.counts.as_slice())
             + counts.sum::<usize>()
-    }
-}
-
-/// A row; the answer is its third-party identifiers. To read them, a block of a thousand rows is
-/// unpacked, and lists ask for the same rows again.
-impl CachedQuestion for Hit {
-    type Answer = Arc<[IdValue<'static>]>;
-
-    const ENTRIES_MAX: usize = 1 << 14;
-    const BYTES_MAX: usize = 4 << 20;
-
-    fn held_bytes(&self, identifiers: &Self::Answer) -> usize {
-        let texts = identifiers.iter().map(|identifier| identifier.as_str().len());
-        size_of_val(&**identifiers) + texts.sum::<usize>()
     }
 }
 
@@ -160,7 +140,7 @@ impl<Q: CachedQuestion> Cache<Q> {
     pub(super) fn keep(&self, question: Q, answer: Q::Answer) {
         let bytes = question.held_bytes(&answer) + size_of::<(Q, Q::Answer)>();
         let mut entries = self.0.lock();
-        if entries.answers.len() >= Q::ENTRIES_MAX || entries.bytes + bytes > Q::BYTES_MAX {
+        if entries.answers.len() >= ENTRIES_MAX || entries.bytes + bytes > BYTES_MAX {
             // All entries are dropped, once in thousands of new questions; questions that are still
             // asked are then worked out again. Dropping only the entries that were not used
             // recently would need a list that every hit reorders.

@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::slice;
-use std::sync::Arc;
 
 use super::Catalogue;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::instrument::figi::Figi;
-use crate::instrument::id_type::IdValue;
 use crate::meter::Meter;
+use crate::part::extras::IdentifierTexts;
 use crate::resolve::crosswalk::symbols::Vendor;
-use crate::resolve::crosswalk::{Crosswalk, CrosswalkRow, ListColumns, ListField, SYMBOL_UNITS};
+use crate::resolve::crosswalk::{Crosswalk, ListColumns, ListField, SYMBOL_UNITS};
 use crate::resolve::question::Question;
 use crate::search::{Hit, RowSource as _};
 
@@ -33,61 +32,42 @@ impl Catalogue {
         columns: ListColumns<'_>,
         meter: &Meter,
     ) -> Result<Crosswalk> {
-        let fields = columns.fields;
         let mut sorted = hits.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
-        let has_identifiers = fields.iter().any(|one| matches!(one, ListField::Identifiers(..)));
+        let is_identifiers = |field: &ListField| matches!(field, ListField::Identifiers(..));
+        let has_identifiers = columns.fields.iter().any(is_identifiers);
         let (mut crosswalk, mut read) = (Crosswalk::default(), SymbolsRead::new());
+        let mut identifiers = IdentifierTexts::default();
         for of_part in sorted.chunk_by(|a, b| a.part == b.part) {
             let number = of_part[0].part;
             let part = self.part(of_part[0]);
             let path = self.manifest().parts[number as usize].path(&self.generation.path);
-            let mut add = |hit: Hit, identifiers: &[IdValue<'static>]| {
-                let row = part.rows.get(hit.doc);
-                let mut texts = CrosswalkRow::of(|field| row.value(field), identifiers, columns);
-                self.add_symbols(hit, fields, &mut texts, (&mut read, meter))?;
-                crosswalk.add(hit, texts);
-                Ok::<_, Error>(())
-            };
-            let mut unread: Vec<u32> = Vec::new();
             for hit in of_part {
-                match has_identifiers.then(|| self.identifiers.get(hit)) {
-                    None => add(*hit, &[])?,
-                    Some(Some(identifiers)) => add(*hit, &identifiers)?,
-                    Some(None) => unread.push(hit.doc),
+                let row = part.rows.get(hit.doc);
+                if has_identifiers {
+                    meter.charge(part.extras.identifier_units())?;
+                    part.extras.identifiers(&path, hit.doc, row, &mut identifiers)?;
                 }
-            }
-            for of_block in part.extras.by_block(&unread) {
-                meter.charge(part.extras.units())?;
-                part.extras.get_many(&path, of_block, |doc, instrument| {
-                    let figi = part.rows.figi(doc);
-                    if instrument.figi != figi {
-                        let what = format!("extras: {figi} is not the instrument of its row");
-                        return Err(Error::damaged(&path, what));
-                    }
-                    let identifiers: Arc<[IdValue<'static>]> = instrument.identifiers.into();
-                    let hit = Hit { part: number, doc };
-                    add(hit, &identifiers)?;
-                    self.identifiers.keep(hit, identifiers);
-                    Ok(())
-                })?;
+                crosswalk.add(*hit, |field| row.value(field), identifiers.iter(), columns);
+                self.add_symbols(*hit, columns.fields, &mut crosswalk, (&mut read, meter))?;
             }
         }
         Ok(crosswalk)
     }
 
+    /// Adds the columns of symbols of the last row.
     fn add_symbols(
         &self,
         hit: Hit,
         fields: &[ListField],
-        row: &mut CrosswalkRow,
+        crosswalk: &mut Crosswalk,
         (read, meter): (&mut SymbolsRead, &Meter),
     ) -> Result<()> {
         for (place, field) in fields.iter().enumerate() {
             let ListField::Symbol(vendor) = field else { continue };
             if let Some(symbol) = self.symbol_of(hit, *vendor, read, meter)? {
-                row.set_symbol(place, symbol);
+                crosswalk.put(place, &symbol);
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Catalogue;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
@@ -97,16 +97,7 @@ impl Catalogue {
     /// When another catalogue returned the hit.
     pub fn instrument(&self, hit: Hit) -> Result<Instrument> {
         let entry = &self.manifest().parts[hit.part as usize];
-        let path = entry.path(&self.generation.path);
-        let mut instrument = self.part(hit).extras.get(&path, hit.doc)?;
-        let row = self.row(hit);
-        if instrument.figi != row.figi() {
-            let what = format!("extras: {} is not the instrument of its row", instrument.figi);
-            return Err(Error::damaged(&path, what));
-        }
-        instrument.complete(&row);
-        instrument.importance = self.part(hit).ranks.importance(hit.doc);
-        Ok(instrument)
+        self.part(hit).instrument(&entry.path(&self.generation.path), hit.doc)
     }
 
     /// The units of work of [`Self::instrument`].

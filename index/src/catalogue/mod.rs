@@ -52,7 +52,6 @@ pub struct Catalogue {
     suggested: Cache<(Suggest, usize)>,
     read: Cache<Suggest>,
     facets: Cache<FacetQuestion>,
-    identifiers: Cache<Hit>,
 }
 
 /// The longest text, in bytes, whose suggestions are cached. Longer texts are seldom typed twice.
@@ -84,8 +83,8 @@ impl Catalogue {
     /// The catalogue of a generation that is not published.
     pub(crate) fn of(generation: Generation) -> Self {
         let publication = Publication::unpublished(generation.manifest.generation);
-        let (totals, suggested, read, facets, identifiers) = Default::default();
-        Self { generation, publication, totals, suggested, read, facets, identifiers }
+        let (totals, suggested, read, facets) = Default::default();
+        Self { generation, publication, totals, suggested, read, facets }
     }
 
     /// As [`Catalogue::open`], but always reads every byte, to find bytes that have decayed on the
@@ -100,8 +99,8 @@ impl Catalogue {
     fn open_by(index: &Path, open: impl FnOnce(&Path) -> Result<Generation>) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = open(&publication.path(index))?;
-        let (totals, suggested, read, facets, identifiers) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, read, facets, identifiers })
+        let (totals, suggested, read, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets })
     }
 
     /// Reads all files, so that questions find them in memory (engine 10). No answer changes.
@@ -138,8 +137,8 @@ impl Catalogue {
         };
         let publication = self.publication.with(before);
         let generation = Generation::open_checked(&publication.path(index))?;
-        let (totals, suggested, read, facets, identifiers) = Default::default();
-        Ok(Self { generation, publication, totals, suggested, read, facets, identifiers })
+        let (totals, suggested, read, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, read, facets })
     }
 
     /// The Parquet file of all instruments, if the build wrote one.

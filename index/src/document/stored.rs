@@ -15,7 +15,7 @@ use crate::part::other_names::KnownAs;
 use crate::part::ranks::Standing;
 use crate::part::ranks::rank::Rank;
 use crate::part::rows::{Field, Row, packed};
-use crate::resolve::crosswalk::{Crosswalk, CrosswalkRow, ListColumns};
+use crate::resolve::crosswalk::{Crosswalk, ListColumns};
 use crate::search::{Hit, RowSource};
 
 const IMPORTANCE: usize = 8;
@@ -132,11 +132,14 @@ impl Fetched {
     /// # Panics
     /// When another answer returned a hit.
     pub fn crosswalk(&self, hits: &[Hit], columns: ListColumns<'_>) -> Crosswalk {
-        let mut crosswalk = Crosswalk::default();
-        for hit in hits {
-            let instrument = self.stored(*hit).instrument();
-            let of_row = |field| instrument.field(field);
-            crosswalk.add(*hit, CrosswalkRow::of(of_row, &instrument.identifiers, columns));
+        let (mut crosswalk, mut sorted) = (Crosswalk::default(), hits.to_vec());
+        sorted.sort_unstable();
+        sorted.dedup();
+        for hit in sorted {
+            let instrument = self.stored(hit).instrument();
+            let identifiers = instrument.identifiers.iter();
+            let identifiers = identifiers.map(|one| (one.id_type(), one.as_str()));
+            crosswalk.add(hit, |field| instrument.field(field), identifiers, columns);
         }
         crosswalk
     }

@@ -111,6 +111,7 @@ impl<'a> WalkSide<'a> {
     fn is_stored_as(&self, other: &Self) -> bool {
         let (Some(own), Some(others)) = (self.part, other.part) else { return false };
         self.block.encoded() == other.block.encoded()
+            && own.extras.has_identifiers_of(self.doc, &others.extras, other.doc)
             && own.ranks.importance(self.doc) == others.ranks.importance(other.doc)
             && own.rows.get(self.doc).is_stored_as(others.rows.get(other.doc))
     }
@@ -123,8 +124,10 @@ impl<'a> WalkSide<'a> {
         if instrument.figi != part.rows.figi(self.doc) {
             return Err(self.damaged("extras are not those of their row"));
         }
+        let row = part.rows.get(self.doc);
+        part.extras.add_identifiers(&self.generation.path, self.doc, row, &mut instrument)?;
         instrument.importance = part.ranks.importance(self.doc);
-        instrument.complete(&part.rows.get(self.doc));
+        instrument.complete(&row);
         Ok(instrument)
     }
 

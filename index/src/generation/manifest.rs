@@ -22,9 +22,15 @@ use crate::error::{Error, Result};
 use crate::instrument::date::Date;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 
-/// The number of the format that this version writes and reads. It reads no other format: an index
-/// is built again every night.
-pub(crate) const FORMAT: u32 = 9;
+/// The number of the format that this version writes.
+pub(crate) const FORMAT: u32 = 10;
+
+/// The first format that this version reads. An index is built again every night, but a past goes on
+/// from the index before.
+const FIRST_FORMAT: u32 = 9;
+
+/// The first format in which the identifiers of rows have files of their own.
+const FIRST_FORMAT_WITH_IDENTIFIER_SETS: u32 = 10;
 
 /// The first format whose generations may have a past.
 const FIRST_FORMAT_WITH_PAST: u32 = 9;
@@ -215,6 +221,11 @@ impl Manifest {
         Ok(Checksummed { manifest, sha256 })
     }
 
+    /// Whether the identifiers of the rows have files of their own (`part::extras`).
+    pub(crate) fn has_identifier_sets(&self) -> bool {
+        self.format >= FIRST_FORMAT_WITH_IDENTIFIER_SETS
+    }
+
     /// Parses a manifest. Errors name the manifest by `path`.
     ///
     /// # Errors
@@ -223,13 +234,13 @@ impl Manifest {
         let first = text.split('\n').next().filter(|line| line.len() <= FIRST_LINE_BYTES_MAX);
         let number = first.and_then(|line| line.strip_prefix("format = ")?.trim_end().parse().ok());
         match number {
-            Some(FORMAT) => {}
+            Some(FIRST_FORMAT..=FORMAT) => {}
             Some(found) => {
                 let path = path.to_owned();
-                return Err(Error::ForeignFormat { path, found, supported: FORMAT });
+                return Err(Error::ForeignFormat { path, found, supported: FIRST_FORMAT..=FORMAT });
             }
             None => {
-                let what = "its first line is not the number of a format, such as `format = 9`";
+                let what = "its first line is not the number of a format, such as `format = 10`";
                 return Err(Error::damaged(path, what));
             }
         }
@@ -525,7 +536,7 @@ mod tests {
             (filled("0,"), "signs"),
             (filled("["), "signs"),
             (changed("library = ", &format!("library = {}", "[".repeat(1000))), "recurse"),
-            (format!("{right}\n{}", &right["format = 9".len()..]), "duplicate key"),
+            (format!("{right}\n{}", right.split_once('\n').unwrap().1), "duplicate key"),
             (right.replace(" = ", " "), "first line"),
             (right[..right.len() / 2].to_owned(), ""),
         ] {

@@ -89,7 +89,8 @@ impl Generation {
         let mut parts = Vec::with_capacity(manifest.parts.len());
         for entry in &manifest.parts {
             let folder = entry.path(path);
-            parts.push(Part::open(&folder, entry.instruments, hash_seed, &vocabulary)?);
+            let described = (entry.instruments, manifest.has_identifier_sets());
+            parts.push(Part::open(&folder, described, hash_seed, &vocabulary)?);
         }
         let counted: u64 = parts.iter().map(|part| part.rows.len() as u64).sum();
         if counted != manifest.instruments || counted == 0 {
@@ -115,10 +116,7 @@ impl Generation {
     pub(crate) fn instrument(&self, figi: Figi) -> Result<Option<Instrument>> {
         for (part, entry) in self.parts.iter().zip(&self.manifest.parts) {
             if let Some(doc) = part.rows.find(figi) {
-                let mut instrument = part.extras.get(&entry.path(&self.path), doc)?;
-                instrument.complete(&part.rows.get(doc));
-                instrument.importance = part.ranks.importance(doc);
-                return Ok(Some(instrument));
+                return part.instrument(&entry.path(&self.path), doc).map(Some);
             }
         }
         Ok(None)

@@ -30,15 +30,20 @@ const PRESENT: std::ops::Range<usize> = 8..12;
 impl Instrument {
     /// Appends the encoded instrument to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        self.encode_fields(out, true);
+        self.encode_fields(out, true, &self.identifiers);
     }
 
     /// Appends the instrument without the fields that its row and its rank hold.
     pub(crate) fn encode_extras(&self, out: &mut Vec<u8>) {
-        self.encode_fields(out, false);
+        self.encode_fields(out, false, &self.identifiers);
     }
 
-    fn encode_fields(&self, out: &mut Vec<u8>, whole: bool) {
+    /// As [`Self::encode_extras`], without the identifiers either.
+    pub(crate) fn encode_without_identifiers(&self, out: &mut Vec<u8>) {
+        self.encode_fields(out, false, &[]);
+    }
+
+    fn encode_fields(&self, out: &mut Vec<u8>, whole: bool, identifiers: &[IdValue<'static>]) {
         let start = out.len();
         out.extend_from_slice(&self.figi.to_u64().to_le_bytes());
         out.extend_from_slice(&[0; PRESENT.end - PRESENT.start]);
@@ -58,8 +63,8 @@ impl Instrument {
             writer.field(self.value(attribute).filter(|_| is_kept), put_value);
         }
         let present = writer.present;
-        put_number(out, self.identifiers.len());
-        for id_value in &self.identifiers {
+        put_number(out, identifiers.len());
+        for id_value in identifiers {
             out.push(id_value.id_type() as u8);
             put_text(out, id_value.as_str());
         }
@@ -70,7 +75,7 @@ impl Instrument {
         out[start..][PRESENT].copy_from_slice(&present.to_le_bytes());
     }
 
-    /// Decodes an instrument that [`Instrument::encode`] or `encode_extras` wrote. `None` when the
+    /// Decodes an instrument that [`Instrument::encode`] or another of these wrote. `None` when the
     /// bytes cannot be decoded; some changed bytes are not noticed.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (figi, rest) = bytes.split_first_chunk()?;

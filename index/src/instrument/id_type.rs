@@ -227,7 +227,8 @@ fn is_occ(value: &[u8]) -> bool {
         && digits(&rest[1..])
 }
 
-fn upper(text: &str) -> Cow<'_, str> {
+/// A text in the letter case of the index.
+pub(crate) fn upper(text: &str) -> Cow<'_, str> {
     if text.bytes().any(|byte| byte.is_ascii_lowercase() || !byte.is_ascii()) {
         Cow::Owned(text.to_uppercase())
     } else {

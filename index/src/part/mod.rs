@@ -91,13 +91,14 @@ impl NameWords {
 
 impl Part {
     /// Opens the part in the folder `path`. The caller has compared its files with the manifest.
-    /// `instruments` is the number in the manifest.
+    /// `instruments` is the number in the manifest, and `has_sets` whether the identifiers have files
+    /// of their own (`extras`).
     ///
     /// # Errors
     /// When a file cannot be opened, or opening it shows that it is damaged.
     pub(crate) fn open(
         path: &Path,
-        instruments: u32,
+        (instruments, has_sets): (u32, bool),
         hash_seed: u64,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
@@ -109,7 +110,7 @@ impl Part {
                 "rows, segment and manifest have different numbers of instruments",
             ));
         }
-        let extras = Extras::open(path, rows.len())?;
+        let extras = Extras::open(path, rows.len(), has_sets)?;
         Ok(Self {
             bitmaps: Bitmaps::open(path, vocabulary)?,
             numbers: Numbers::open(path, rows.len())?,
@@ -156,6 +157,18 @@ impl Part {
         self.identifiers.verify(path, count)
     }
 
+    /// The instrument of a DocId, as it was added to the index. Only its importance may be shortened.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when its extras cannot be decoded, or are those of another instrument.
+    pub(crate) fn instrument(&self, path: &Path, doc: u32) -> Result<Instrument> {
+        let row = self.rows.get(doc);
+        let mut instrument = self.extras.get(path, doc, row)?;
+        instrument.complete(&row);
+        instrument.importance = self.ranks.importance(doc);
+        Ok(instrument)
+    }
+
     /// Calls `each` with the DocId and all fields of every instrument, in FIGI order.
     ///
     /// # Errors
@@ -185,9 +198,11 @@ impl Part {
                 let what = format!("extras: {} is not the FIGI of its row", instrument.figi);
                 return Err(Error::damaged(path, what).into());
             }
+            let row = self.rows.get(doc);
+            self.extras.add_identifiers(path, doc, row, &mut instrument)?;
             instrument.importance = self.ranks.importance(doc);
             doc += 1;
-            each(doc - 1, self.rows.get(doc - 1), instrument)
+            each(doc - 1, row, instrument)
         })?;
         if doc as usize != self.rows.len() {
             return Err(Error::damaged(path, "extras: fewer instruments than rows").into());

@@ -264,9 +264,12 @@ fn another_format_and_a_foreign_folder_are_refused() {
     assert!(matches!(Catalogue::open(&folder.path().join("none")), Err(Error::Io { .. })));
     publish(folder.path(), &universe(3), 100);
     let manifest = folder.path().join("generation-000001/manifest.toml");
-    fs::write(&manifest, "format = 10\nshape = \"another\"\n").unwrap();
-    let other = Catalogue::open(folder.path());
-    assert!(matches!(other, Err(Error::ForeignFormat { found: 10, supported: 9, .. })));
+    for format in [8, 11] {
+        fs::write(&manifest, format!("format = {format}\nshape = \"another\"\n")).unwrap();
+        let other = Catalogue::open(folder.path()).err().unwrap();
+        assert!(matches!(other, Error::ForeignFormat { found, .. } if found == format));
+        assert!(other.to_string().contains("this version reads formats 9 and 10"), "{other}");
+    }
     fs::write(folder.path().join("CURRENT"), "../elsewhere\n").unwrap();
     assert!(matches!(Catalogue::open(folder.path()), Err(Error::Damaged { .. })));
 }

@@ -137,11 +137,7 @@ impl<R: RowSource> ShownRows<'_, R> {
                 match field {
                     ListField::Row(field) => row::value(out, value(*field)),
                     ListField::Identifiers(..) | ListField::Symbol(_) => {
-                        self.texts(texts, place, |texts| match texts {
-                            [] => out.extend_from_slice(b"null"),
-                            [only] => string(out, only),
-                            several => array(out, several, |out, text| string(out, text)),
-                        });
+                        self.texts(texts, place, |texts| identifiers(out, texts));
                     }
                 }
             }
@@ -150,13 +146,19 @@ impl<R: RowSource> ShownRows<'_, R> {
     }
 
     /// Passes the texts of the column at a place on.
-    fn texts(&self, of: Texts<'_>, place: usize, mut then: impl FnMut(&[String])) {
+    fn texts(
+        &self,
+        of: Texts<'_>,
+        place: usize,
+        mut then: impl FnMut(&mut dyn Iterator<Item = &str>),
+    ) {
         match of {
-            Texts::Now(hit) => then(self.crosswalk.texts(hit, place)),
+            Texts::Now(hit) => then(&mut self.crosswalk.texts(hit, place)),
             Texts::Was(was) => {
                 let (fields, visible) = (self.fields.all(), self.visible);
                 let columns = ListColumns { fields, visible };
-                then(&self.crosswalk.texts_of_past(was, columns, place));
+                let texts = self.crosswalk.texts_of_past(was, columns, place);
+                then(&mut texts.iter().map(String::as_str));
             }
         }
     }
@@ -172,9 +174,24 @@ impl<R: RowSource> ShownRows<'_, R> {
             return value.unwrap_or_default();
         }
         let mut cell = String::new();
-        self.texts(of, place, |texts| cell = texts.join("|"));
+        self.texts(of, place, |texts| {
+            for text in texts {
+                if !cell.is_empty() {
+                    cell.push('|');
+                }
+                cell.push_str(text);
+            }
+        });
         cell
     }
+}
+
+/// Writes the identifiers of a column: null for none, a text for one, and an array for several.
+fn identifiers(out: &mut Vec<u8>, texts: &mut dyn Iterator<Item = &str>) {
+    let Some(first) = texts.next() else { return out.extend_from_slice(b"null") };
+    let Some(second) = texts.next() else { return string(out, first) };
+    let several: Vec<&str> = [first, second].into_iter().chain(texts).collect();
+    array(out, &several, |out, text| string(out, text));
 }
 
 /// The row whose texts are written.

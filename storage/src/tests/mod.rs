@@ -408,7 +408,7 @@ async fn a_later_layout_is_refused() {
     let format = contents.find("format = ").unwrap() + "format = ".len();
     let later = format!("{}9{}", &contents[..format], &contents[format..]);
     let own: String = contents[format..].chars().take_while(char::is_ascii_digit).collect();
-    let expected = format!("index format 9{own}; this version reads format {own}");
+    let expected = format!("index format 9{own}; this version reads formats 9 and {own}:");
     let pointer = Pointer::to(name, later.as_bytes()).text();
     storage.leave(&format!("{name}/contents.json"), later);
     storage.leave("CURRENT", pointer);

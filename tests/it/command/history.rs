@@ -312,11 +312,11 @@ fn a_past_that_cannot_be_read() {
     // Another format. The manifest is of its format from the first line on.
     let manifest = folder.join("index/generation-000003/manifest.toml");
     let right = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, right.replacen("format = 9", "format = 10", 1)).unwrap();
+    fs::write(&manifest, right.replacen("format = 10", "format = 11", 1)).unwrap();
     let (code, _, error) = build(folder, &day(4), &history);
     assert!(code == 1 && error.contains(cannot), "{error}");
     assert!(error.contains("that built it, `figdex-ingest export --history FILE`"), "{error}");
-    assert!(error.contains("index format 10"), "{error}");
+    assert!(error.contains("index format 11"), "{error}");
     let (code, _, error) = build(folder, &day(4), &[]);
     assert!(code == 1 && error.contains(cannot), "its folder has a past: {error}");
     // A damaged manifest.
@@ -328,7 +328,7 @@ fn a_past_that_cannot_be_read() {
     kept(folder, "index", &day(5), &[]);
     let manifest = folder.join("index/generation-000005/manifest.toml");
     let right = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, right.replacen("format = 9", "format = 8", 1)).unwrap();
+    fs::write(&manifest, right.replacen("format = 10", "format = 8", 1)).unwrap();
     kept(folder, "index", &day(6), &[]);
     assert_eq!(past(folder, "index").since.to_string(), day(6));
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::super::blocks::{BLOCKS_MAX, Blocks, BlocksKind, BlocksWriter};
 use super::super::id::GenerationId;
-use super::super::manifest::FORMAT;
 use super::Changed;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
@@ -23,6 +22,10 @@ static KIND: BlocksKind = BlocksKind {
     block_bytes: 128 << 10,
     summary_bytes_max: 4 << 10,
 };
+
+/// The number of the format of the images: that of the index when images were last encoded in another
+/// way ([`Instrument::encode`]).
+const FORMAT: u32 = 9;
 
 /// The plain bytes that are unpacked and decoded in a unit of work (`crate::meter`).
 const BYTES_OF_UNIT: u64 = 2;
@@ -68,7 +71,7 @@ impl CountedChanges {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeSummary {
-    /// The format of the index, by which the images are encoded.
+    /// The format of the images.
     pub format: u32,
     /// The generation before.
     pub parent: GenerationId,
@@ -165,7 +168,7 @@ impl ChangeFile {
         let (blocks, summary) = Blocks::open::<ChangeSummary>(path, &KIND)?;
         if summary.format != FORMAT {
             let (path, found) = (path.to_owned(), summary.format);
-            return Err(Error::ForeignFormat { path, found, supported: FORMAT });
+            return Err(Error::ForeignFormat { path, found, supported: FORMAT..=FORMAT });
         }
         Ok(Self { blocks, summary })
     }

@@ -9,7 +9,7 @@
 //!   (`json_text`).
 
 mod field;
-mod heap;
+pub(crate) mod heap;
 mod json_row;
 mod json_text;
 pub(crate) mod packed;

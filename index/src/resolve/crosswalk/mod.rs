@@ -6,11 +6,9 @@
 
 pub(crate) mod symbols;
 
-use std::collections::HashMap;
-
 use self::symbols::Vendor;
 use super::past::WasRow;
-use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::id_type::IdType;
 use crate::instrument::visible::Visible;
 use crate::part::rows::{Field, FieldValue};
 use crate::search::Hit;
@@ -114,16 +112,18 @@ pub struct ListColumns<'a> {
     pub visible: Visible,
 }
 
-/// The texts of a column of identifiers, of one instrument: `of_row` gives the fields of its row, and
-/// `identifiers` are its third-party identifiers. Every identifier that an answer to a
-/// list has passes here. None for other columns, and for identifiers that the caller may not see.
-fn shown<'v>(
+/// Passes the texts of a column of identifiers, of one instrument, to `each`: `of_row` gives the
+/// fields of its row, and `identifiers` are its third-party identifiers. Every identifier that an
+/// answer to a list has passes here. None for other columns, and for identifiers that the caller may
+/// not see.
+fn shown<'v, 'i>(
     field: ListField,
     of_row: impl Fn(Field) -> Option<FieldValue<'v>>,
-    identifiers: &[IdValue<'static>],
+    identifiers: impl Iterator<Item = (IdType, &'i str)>,
     visible: Visible,
-) -> Vec<String> {
-    let ListField::Identifiers(id_type, spelling) = field else { return Vec::new() };
+    mut each: impl FnMut(&str),
+) {
+    let ListField::Identifiers(id_type, spelling) = field else { return };
     let own = match id_type {
         IdType::BbGlobal => Some(Field::Figi),
         IdType::CompositeBbGlobal => Some(Field::CompositeFigi),
@@ -133,20 +133,19 @@ fn shown<'v>(
         IdType::UniqueFutOpt => Some(Field::UniqueIdFutOpt),
         _ => None,
     };
-    let own = own.and_then(of_row).map(|value| value.to_string());
-    let mut texts: Vec<String> = own.into_iter().collect();
-    let identifiers = if visible.has(id_type) { identifiers } else { &[] };
-    for value in identifiers.iter().filter(|value| value.id_type() == id_type) {
-        let text = match spelling {
-            Spelling::Stored => value.as_str().to_owned(),
-            Spelling::Compact => value.as_str().replace(' ', ""),
-            Spelling::Padded => padded(value.as_str()),
-        };
-        if !texts.contains(&text) {
-            texts.push(text);
+    if let Some(value) = own.and_then(of_row) {
+        each(&value.to_string());
+    }
+    if !visible.has(id_type) {
+        return;
+    }
+    for (_, text) in identifiers.filter(|(of, _)| *of == id_type) {
+        match spelling {
+            Spelling::Stored => each(text),
+            Spelling::Compact => each(&text.replace(' ', "")),
+            Spelling::Padded => each(&padded(text)),
         }
     }
-    texts
 }
 
 /// An OCC symbol with its root padded to six characters.
@@ -160,29 +159,62 @@ fn padded(symbol: &str) -> String {
     }
 }
 
-/// The texts of the columns of identifiers and symbols, of the rows of some results.
+/// The texts of the columns of identifiers and symbols, of the rows of some results. A result may
+/// have 15,000 rows, and a request some dozen columns, most of which are empty: only texts take
+/// memory.
 #[derive(Clone, Debug, Default)]
-pub struct Crosswalk(HashMap<Hit, CrosswalkRow>);
-
-/// The texts of one row. A result may have 15,000 rows, and a request some dozen columns, most of
-/// which are empty: only texts take memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CrosswalkRow {
-    /// The texts of all columns, one column after the other.
-    texts: Vec<String>,
-    /// The columns that have texts: the place of each among the columns that were asked for, and the
-    /// number of its texts.
-    columns: Vec<(usize, usize)>,
+pub struct Crosswalk {
+    /// The rows in ascending order, and the end of the texts of each.
+    rows: Vec<(Hit, usize)>,
+    /// The place of each text's column among the columns that were asked for, and the end of the text.
+    texts: Vec<(usize, usize)>,
+    /// All texts, one after the other.
+    text: String,
 }
 
 impl Crosswalk {
-    pub(crate) fn add(&mut self, hit: Hit, row: CrosswalkRow) {
-        self.0.insert(hit, row);
+    /// Adds the columns of identifiers of the next row; those of symbols stay empty.
+    pub(crate) fn add<'v, 'i>(
+        &mut self,
+        hit: Hit,
+        of_row: impl Fn(Field) -> Option<FieldValue<'v>>,
+        identifiers: impl Iterator<Item = (IdType, &'i str)> + Clone,
+        columns: ListColumns<'_>,
+    ) {
+        debug_assert!(self.rows.last().is_none_or(|(last, _)| *last < hit), "rows ascend");
+        self.rows.push((hit, self.texts.len()));
+        for (place, field) in columns.fields.iter().enumerate() {
+            let each = |text: &str| self.put(place, text);
+            shown(*field, &of_row, identifiers.clone(), columns.visible, each);
+        }
+    }
+
+    /// Adds a text of a column of the last row, unless the column has it.
+    pub(crate) fn put(&mut self, place: usize, text: &str) {
+        let Some((hit, _)) = self.rows.last() else { return };
+        if self.texts(*hit, place).any(|known| known == text) {
+            return;
+        }
+        self.text.push_str(text);
+        self.texts.push((place, self.text.len()));
+        let end = self.texts.len();
+        if let Some(last) = self.rows.last_mut() {
+            last.1 = end;
+        }
     }
 
     /// The texts of the column at a place, of a row of today. None when the row was not read.
-    pub fn texts(&self, hit: Hit, place: usize) -> &[String] {
-        self.0.get(&hit).map_or(&[], |row| row.texts(place))
+    pub fn texts(&self, hit: Hit, place: usize) -> impl Iterator<Item = &str> {
+        let end_of = |row: usize| self.rows[row].1;
+        let of_row = match self.rows.binary_search_by_key(&hit, |(hit, _)| *hit) {
+            Ok(row) => row.checked_sub(1).map_or(0, end_of)..end_of(row),
+            Err(_) => 0..0,
+        };
+        let of_column = of_row.filter(move |number| self.texts[*number].0 == place);
+        of_column.map(|number| {
+            let start = number.checked_sub(1).map_or(0, |before| self.texts[before].1);
+            &self.text[start..self.texts[number].1]
+        })
     }
 
     /// The texts of the column at a place, of a row as it was.
@@ -196,55 +228,21 @@ impl Crosswalk {
         place: usize,
     ) -> Vec<String> {
         let field = columns.fields[place];
+        let mut texts: Vec<String> = Vec::new();
         match row {
-            _ if !field.has_past() => Vec::new(),
-            WasRow::AsToday(hit) => self.texts(*hit, place).to_vec(),
+            _ if !field.has_past() => {}
+            WasRow::AsToday(hit) => texts.extend(self.texts(*hit, place).map(str::to_owned)),
             WasRow::Then(image) => {
-                shown(field, |field| image.field(field), &image.identifiers, columns.visible)
+                let identifiers = image.identifiers.iter().map(|one| (one.id_type(), one.as_str()));
+                let of_row = |field| image.field(field);
+                shown(field, of_row, identifiers, columns.visible, |text| {
+                    if !texts.iter().any(|known| known == text) {
+                        texts.push(text.to_owned());
+                    }
+                });
             }
         }
-    }
-}
-
-impl CrosswalkRow {
-    /// The columns of identifiers of a row; those of symbols stay empty.
-    pub(crate) fn of<'v>(
-        of_row: impl Fn(Field) -> Option<FieldValue<'v>>,
-        identifiers: &[IdValue<'static>],
-        columns: ListColumns<'_>,
-    ) -> Self {
-        let ListColumns { fields, visible } = columns;
-        let mut row = Self::default();
-        for (place, field) in fields.iter().enumerate() {
-            row.add(place, shown(*field, &of_row, identifiers, visible));
-        }
-        row.texts.shrink_to_fit();
-        row.columns.shrink_to_fit();
-        row
-    }
-
-    pub(crate) fn set_symbol(&mut self, place: usize, symbol: String) {
-        self.add(place, vec![symbol]);
-    }
-
-    fn add(&mut self, place: usize, texts: Vec<String>) {
-        if !texts.is_empty() {
-            self.columns.push((place, texts.len()));
-            self.texts.extend(texts);
-        }
-    }
-
-    /// The texts of the column at a place.
-    fn texts(&self, place: usize) -> &[String] {
-        let mut start = 0;
-        for (of, count) in &self.columns {
-            let end = start + count;
-            if *of == place {
-                return &self.texts[start..end];
-            }
-            start = end;
-        }
-        &[]
+        texts
     }
 }
 
@@ -294,9 +292,16 @@ mod tests {
             ("symbol:yahoo", &[]),
         ] {
             let field = ListField::from_name(name).unwrap();
-            let shown = |visible| {
-                let of_row = |field| instrument.field(field);
-                super::shown(field, of_row, &instrument.identifiers, visible)
+            let shown = |visible| -> Vec<String> {
+                let mut crosswalk = Crosswalk::default();
+                let hit = Hit { part: 0, doc: 7 };
+                let identifiers = instrument.identifiers.iter();
+                let identifiers = identifiers.map(|one| (one.id_type(), one.as_str()));
+                let columns =
+                    ListColumns { fields: &[ListField::Row(Field::Name), field], visible };
+                crosswalk.add(hit, |field| instrument.field(field), identifiers, columns);
+                assert_eq!(crosswalk.texts(hit, 0).count(), 0);
+                crosswalk.texts(hit, 1).map(str::to_owned).collect()
             };
             assert_eq!(shown(Visible::ALL), expected, "{name}");
             let is_of_row = ["TICKER", "ID_BB_GLOBAL"].contains(&name);
