@@ -292,8 +292,8 @@ impl VendorSection {
     fn mark(&mut self, line: usize, text: &str, codes: Vec<&'static str>) -> Result<(), String> {
         if let Some(first) = self.texts.get(text) {
             return Err(format!(
-                "the mark {text:?} is already in line {first}: keep one of both (suffixes has \
-                 marks of its own; without it, write all marks)"
+                "the mark {text:?} is already in line {first}: keep one of both (suffixes \
+                 stands for many marks; without it, write those that you want)"
             ));
         }
         let of_market = codes.iter().filter_map(|code| Some((*code, whole_market(code)?)));

@@ -168,13 +168,13 @@ fn faults() {
         ),
         (
             "[desk]\n= L LN\n= L HK",
-            "line 3: the mark \"L\" is already in line 2: keep one of both (suffixes has marks of \
-             its own; without it, write all marks)",
+            "line 3: the mark \"L\" is already in line 2: keep one of both (suffixes stands \
+             for many marks; without it, write those that you want)",
         ),
         (
             "[desk]\nsuffixes\n= L LN",
-            "line 3: the mark \"L\" is already in line 2: keep one of both (suffixes has marks of \
-             its own; without it, write all marks)",
+            "line 3: the mark \"L\" is already in line 2: keep one of both (suffixes stands \
+             for many marks; without it, write those that you want)",
         ),
         (
             "[desk]\nhome US # of the desk",
