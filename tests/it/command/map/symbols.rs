@@ -98,8 +98,7 @@ fn a_vendor_of_the_operator() {
     assert_eq!(symbols, ["symbol:desk"]);
 }
 
-/// contract 21.15: a vendor that the table lacks is no field and no type, with the names of those that
-/// it has.
+/// contract 21.15: a vendor that the table lacks is an error, with the names of those that it has.
 #[test]
 fn vendors_that_a_table_lacks() {
     let (desk, _) = desk();
