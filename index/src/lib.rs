@@ -161,6 +161,9 @@ pub use crate::resolve::column::{
 };
 pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::crosswalk::symbols::Vendor;
+pub use crate::resolve::crosswalk::table::{
+    SYMBOL_TABLE_BYTES_MAX, SymbolTable, SymbolTableFaults, SymbolsInUse,
+};
 pub use crate::resolve::crosswalk::{Crosswalk, LIST_FIELDS_MAX, ListColumns, ListField, Spelling};
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;

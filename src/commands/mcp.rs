@@ -34,6 +34,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 const GIVEN_UP: &str = "The call was given up. Send it again.";
 
 pub(super) fn run(flags: &McpFlags) -> anyhow::Result<()> {
+    super::use_symbols(flags.symbols.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = match &flags.url {
         Some(url) => {

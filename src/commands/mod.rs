@@ -15,12 +15,13 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use figdex_index::{Catalogue, Error as IndexError, Publication};
 use figdex_io::{escaped_path, terminal};
 
+use crate::config::symbols::SymbolsFile;
 use crate::config::{Command, Flags};
 
 /// Runs the command of the command line. Returns the exit code.
@@ -41,7 +42,10 @@ pub fn run() -> ExitCode {
         Command::Config(flags) => config::run(&flags),
         Command::Ready(flags) => ready::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
-        Command::Map(flags) => {
+        Command::Map(mut flags) => {
+            if let Err(error) = use_symbols(flags.symbols.as_deref()) {
+                return exit_of(Err(error));
+            }
             if let Err(fault) = flags.check() {
                 let mut program = Flags::command();
                 program.build();
@@ -65,6 +69,13 @@ fn exit_of(done: anyhow::Result<ExitCode>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Takes the table of symbols from a file, if one is named. Names of vendors are read after it.
+fn use_symbols(file: Option<&Path>) -> anyhow::Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    let symbols = SymbolsFile::open(file).map_err(|fault| anyhow!("--symbols: {fault}"))?;
+    Ok(symbols.put_in_force()?)
 }
 
 /// Opens the index in a folder.

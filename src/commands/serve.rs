@@ -17,6 +17,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::capacity::pool::Pools;
+use crate::config::symbols::SymbolsFile;
 use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, SettingFlags};
 use crate::engine::Engine;
 use crate::observe::Observer;
@@ -51,6 +52,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     use_small_pages();
     let config = Config::resolve(&flags)?;
     config.index.as_ref().map_or(Ok(()), supported).map_err(Error::msg)?;
+    config.symbols.as_ref().map_or(Ok(()), SymbolsFile::put_in_force)?;
     // Dropped when this function returns. So all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
     tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);

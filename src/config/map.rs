@@ -51,7 +51,10 @@ pub struct MapFlags {
     /// COLUMN:@COLUMN with a column of idTypes. Repeat the flag for further
     /// columns: the first that finds something counts
     /// [default: recognised]
-    #[arg(long, value_name = "COLUMN[:IDTYPE]", verbatim_doc_comment)]
+    #[arg(long = "id", value_name = "COLUMN[:IDTYPE]", verbatim_doc_comment)]
+    id_texts: Vec<String>,
+    /// The columns of identifiers, once [`Self::check`] has read them.
+    #[arg(skip)]
     pub id: Vec<IdColumn>,
     /// Find only rows with this value of a property, as in currency=EUR, or
     /// with the value in a column, as in currency=@Ccy. A blank cell asks for
@@ -87,18 +90,25 @@ pub struct MapFlags {
     /// securityType2, securityDescription, uniqueID, uniqueIDFutOpt, metadata;
     /// idTypes, such as ID_ISIN or OCC_SYMBOL, several identifiers joined by |;
     /// OCC_SYMBOL:compact, OCC_SYMBOL:padded; and symbols as a vendor spells
-    /// them: symbol:yahoo, symbol:google, symbol:tradingview
-    /// [default: figi,ticker,name,exchCode]
+    /// them: symbol:yahoo, symbol:google, symbol:tradingview, or those of
+    /// --symbols [default: figi,ticker,name,exchCode]
     #[arg(
-        long,
+        long = "fields",
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = field,
         default_value = "figi,ticker,name,exchCode",
         hide_default_value = true,
         verbatim_doc_comment
     )]
+    field_names: Vec<String>,
+    /// The fields, once [`Self::check`] has read them.
+    #[arg(skip)]
     pub fields: Vec<ListField>,
+    /// File with the table of vendors and of their symbols, in place of the
+    /// table of the program. With --url it only names the vendors: the server
+    /// writes and reads symbols by its own table
+    #[arg(long, env = "FIGDEX_SYMBOLS", value_name = "FILE", verbatim_doc_comment)]
+    pub symbols: Option<PathBuf>,
     /// When several rows are left: none leaves the fields empty; all writes a
     /// row for each, with a column `row`, the number of the input row
     /// [default: none]
@@ -203,12 +213,18 @@ impl MapFlags {
 }
 
 impl MapFlags {
-    /// Checks rules that concern several flags: flags that contradict each other, and files whose
-    /// endings contradict their content.
+    /// Reads the names of columns, and checks rules that concern several flags: flags that
+    /// contradict each other, and files whose endings contradict their content.
+    ///
+    /// The names may be those of vendors, so that the table of symbols must be in force.
     ///
     /// # Errors
     /// The message of a usage error.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&mut self) -> Result<(), String> {
+        let id = self.id_texts.iter().map(|text| text.parse());
+        self.id = id.collect::<Result<_, _>>().map_err(|fault| format!("--id: {fault}"))?;
+        let fields = self.field_names.iter().map(|name| field(name));
+        self.fields = fields.collect::<Result<_, _>>()?;
         for (flag, path, holds) in [
             ("--out", &self.out, Holds::Result),
             ("--unmatched", &self.unmatched, Holds::Rows),
@@ -344,7 +360,8 @@ impl FromStr for IdColumn {
             let vendor = Vendor::from_name(&format!("{}{vendor}", &SYMBOL[1..]));
             let vendor = vendor.ok_or_else(|| {
                 let names: Vec<_> = Vendor::all().map(Vendor::name).collect();
-                format!("{text:?} names no vendor; the vendors are {}", names.join(", "))
+                let names = names.join(", ");
+                format!("{text:?} names no vendor; the vendors are {names}{OTHER_VENDORS}")
             });
             return named(column, TypeOf::Symbol(vendor?));
         }
@@ -370,6 +387,9 @@ impl FromStr for IdColumn {
 
 /// Separates a column from the vendor whose symbols it has.
 const SYMBOL: &str = ":symbol:";
+
+/// The advice for the name of a vendor that the table in force lacks.
+const OTHER_VENDORS: &str = ". A file of --symbols may have others";
 
 /// A condition on the rows that an identifier finds (`--where`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -423,7 +443,8 @@ fn step(text: &str) -> Result<String, String> {
 fn field(text: &str) -> Result<ListField, String> {
     ListField::from_name(text).ok_or_else(|| {
         let names: Vec<_> = ListField::names().collect();
-        format!("the fields are {}", names.join(", "))
+        let others = if text.starts_with(&SYMBOL[1..]) { OTHER_VENDORS } else { "" };
+        format!("--fields: {text:?} is not a field; the fields are {}{others}", names.join(", "))
     })
 }
 

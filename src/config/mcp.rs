@@ -15,6 +15,9 @@ pub struct McpFlags {
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     #[arg(env = "FIGDEX_INDEX", default_value = DEFAULT_INDEX)]
     pub index: PathBuf,
+    /// File with the table of vendors and of their symbols, in place of the table of the program
+    #[arg(long, env = "FIGDEX_SYMBOLS", value_name = "FILE")]
+    pub symbols: Option<PathBuf>,
     /// Ask this server instead of an index
     #[arg(long, value_name = "URL", value_parser = UrlParser)]
     pub url: Option<Url>,

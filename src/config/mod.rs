@@ -13,6 +13,7 @@ mod mcp;
 mod provenance;
 mod ready;
 mod sources;
+pub mod symbols;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use self::mcp::McpFlags;
 pub use self::provenance::Provenance;
 pub use self::ready::ServerPlace;
 use self::sources::Sources;
+use self::symbols::SymbolsFile;
 use self::table::{SETTINGS, Takes};
 use crate::callers::auth::KeyRing;
 use crate::callers::limits::{
@@ -104,6 +106,8 @@ pub struct Config {
     pub tls: Option<Arc<Tls>>,
     /// The contents of the keys file.
     pub keys: Arc<KeyRing>,
+    /// The contents of the file of symbols.
+    pub symbols: Option<SymbolsFile>,
     /// The format of log lines.
     pub log_format: LogFormat,
     /// The settings for answering requests.
@@ -272,6 +276,7 @@ impl Default for Config {
             tls_key: None,
             tls: None,
             keys: Arc::default(),
+            symbols: None,
             log_format: LogFormat::default(),
             settings: Settings { rates: Some(rates.clone()), ..Settings::default() },
             rates,

@@ -3,6 +3,7 @@
 
 use toml::Value;
 
+use super::symbols::SymbolsFile;
 use super::values::{
     self, ENVELOPES, LOG_FORMATS, UNKNOWN_ENUMS, choice, chosen, count, count_up_to, duration,
     file_name, path, text,
@@ -417,6 +418,16 @@ pub(super) const SETTINGS: &[Setting] = &[
                index built with `--parquet`; with `keys` a request needs a key",
         set: |config, text| put(&mut config.settings.parquet, values::truth(text)),
         get: |config| Some(config.settings.parquet.into()),
+        ..ANSWERS
+    },
+    Setting {
+        name: "symbols",
+        takes: Takes::One("FILE"),
+        help: "File with the table of vendors and of their symbols, which lists show and read as \
+               `symbol:yahoo`, in place of the table of the program",
+        note: "the table of the program, with yahoo, google and tradingview",
+        set: |config, text| put(&mut config.symbols, SymbolsFile::open(&path(text)?).map(Some)),
+        get: |config| config.symbols.as_ref().map(|symbols| file_name(&symbols.path)),
         ..ANSWERS
     },
     Setting {

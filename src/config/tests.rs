@@ -15,7 +15,7 @@ use crate::callers::version::Version;
 const FILE: &str = include_str!("../../packaging/figdex.toml");
 
 /// Examples in that file for settings without a default.
-const EXAMPLES: [(&str, &str); 13] = [
+const EXAMPLES: [(&str, &str); 14] = [
     ("index", "data/index"),
     ("cluster_ca_file", "/etc/figdex/cluster-ca.pem"),
     ("cluster_authorization_file", "/etc/figdex/cluster-authorization.txt"),
@@ -28,6 +28,7 @@ const EXAMPLES: [(&str, &str); 13] = [
     ("tls_cert", "/etc/figdex/tls/cert.pem"),
     ("tls_key", "/etc/figdex/tls/key.pem"),
     ("keys", "/var/lib/figdex/keys.toml"),
+    ("symbols", "/etc/figdex/symbols.txt"),
     ("public_url", "https://figi.example.com"),
 ];
 

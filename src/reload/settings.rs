@@ -43,7 +43,12 @@ pub(crate) async fn follow(
 }
 
 fn apply(state: &State, in_force: &mut Listing, config: Config) {
-    let Changes { applied, waiting } = in_force.apply(config.listing());
+    let Changes { applied, mut waiting } = in_force.apply(config.listing());
+    // The file of symbols may have the same name and another content.
+    let is_other = config.symbols.is_some_and(|symbols| !symbols.is_in_force());
+    if is_other && !waiting.iter().any(|name| name == "symbols") {
+        waiting.push("symbols".to_owned());
+    }
     // The keys are replaced even if the keys file has the same name: its content may have changed.
     state.keys().replace(&config.keys);
     if applied.iter().any(|name| name != "keys") {

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use figdex_index::Vendor;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -35,7 +36,10 @@ async fn handle(head: Head, state: Arc<State>) -> Response {
             let is_sample = sources.map(|source| source.name.as_str()).eq(SAMPLE);
             let mut out = Vec::new();
             let coverage = of.local().and_then(|index| index.coverage());
-            wire::about(&mut out, manifest, coverage, is_sample, example.as_ref(), visible);
+            // A list asks an index in a cluster for no symbols (contract 21.9).
+            let vendors: Vec<_> = Vendor::all().filter(|_| of.local().is_some()).collect();
+            let example = example.as_ref();
+            wire::about(&mut out, manifest, coverage, is_sample, &vendors, example, visible);
             out
         });
         Ok(asked.await?)

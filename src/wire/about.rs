@@ -2,18 +2,19 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Coverage, IdType, Instrument, Manifest, Visible};
+use figdex_index::{Coverage, IdType, Instrument, Manifest, Vendor, Visible};
 
-use super::json::string;
+use super::json::{array, string};
 use super::token::Token;
 
-/// Writes the description of the index. `coverage` has the days of its past, if it has one, and
-/// `example` is a well-known instrument.
+/// Writes the description of the index. `coverage` has the days of its past, if it has one, `vendors`
+/// are those whose symbols it answers, and `example` is a well-known instrument.
 pub(crate) fn about(
     out: &mut Vec<u8>,
     manifest: &Manifest,
     coverage: Option<Coverage>,
     is_sample: bool,
+    vendors: &[Vendor],
     example: Option<&Instrument>,
     visible: Visible,
 ) {
@@ -35,6 +36,8 @@ pub(crate) fn about(
     }
     out.extend_from_slice(b",\"sample\":");
     out.extend_from_slice(if is_sample { b"true" } else { b"false" });
+    out.extend_from_slice(b",\"symbols\":");
+    array(out, vendors, |out, vendor| string(out, vendor.name()));
     out.extend_from_slice(b",\"exchanges\":");
     object(out, manifest.exchanges.iter().map(|(code, name)| (code.as_str(), name.as_str())));
     out.extend_from_slice(b",\"examples\":");

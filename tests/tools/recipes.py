@@ -47,7 +47,7 @@ def run(text, folder, base):
     printed = {}
     for block in FENCE.finditer(text):
         kind, argument, body = block.group(1), block.group(2), block.group(3)
-        if kind in ("csv", "toml") and argument:
+        if kind in ("csv", "toml", "txt") and argument:
             (folder / argument).write_text(body, encoding="utf-8")
         elif kind in ("sh", "python"):
             ran += 1

@@ -132,6 +132,11 @@ pub(crate) fn exchange(code: &str) -> Option<Exchange<'static>> {
     MARKETS.exchanges.get(code).copied()
 }
 
+/// The exchange code that is spelled so, as long as the program runs.
+pub(crate) fn known_code(code: &str) -> Option<&'static str> {
+    MARKETS.exchanges.get_key_value(code).map(|(code, _)| *code)
+}
+
 /// The countries of exchange codes: those of the table, unless the operator's table has others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Countries(BTreeMap<String, String>);

@@ -159,7 +159,11 @@ impl Places {
             Input::File(path) => files.read("FILE", &path),
             _ => files.read_standard_input(),
         }
-        let read = [("--key-file", &flags.key_file), ("--ca-file", &flags.ca_file)];
+        let read = [
+            ("--key-file", &flags.key_file),
+            ("--ca-file", &flags.ca_file),
+            ("--symbols", &flags.symbols),
+        ];
         for (flag, path) in read {
             if let Some(path) = path {
                 files.read(flag, path);

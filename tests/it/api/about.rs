@@ -60,6 +60,17 @@ fn own_data() {
     assert_eq!(hidden["examples"], expected);
 }
 
+/// contract 16.14, 21.9: the vendors whose symbols a list may ask for.
+#[test]
+fn vendors() {
+    let server = Server::of_dump(&dump());
+    let vendors = match server.is_in_cluster() {
+        true => json!([]),
+        false => json!(["symbol:yahoo", "symbol:google", "symbol:tradingview"]),
+    };
+    assert_eq!(about(&server)["symbols"], vendors);
+}
+
 /// contract 16.14: the days that the past covers, if the index keeps one.
 #[test]
 fn the_past() {

@@ -124,7 +124,9 @@ fn the_example_file_is_the_defaults() {
         rcgen::generate_simple_self_signed(["figdex.test".to_owned()]).unwrap();
     fs::write(desk.path().join("cert.pem"), cert.pem()).unwrap();
     fs::write(desk.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
+    fs::write(desk.path().join("symbols.txt"), "[desk]\nhome US\n").unwrap();
     let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/var/lib/figdex/", "\"");
+    let text = text.replace("\"/etc/figdex/symbols", "\"symbols");
     // The example of `cache` is for such an index.
     let in_storage = text.replace("\nindex = \"data/index\"\n", "\nindex = \"s3://bucket/x\"\n");
     let printed = listed(desk.path(), &in_storage);
@@ -142,6 +144,7 @@ fn the_example_file_is_the_defaults() {
         "tls_cert",
         "tls_key",
         "keys",
+        "symbols",
         "public_url",
     ];
     let mut settings = flat(&printed);

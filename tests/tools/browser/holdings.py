@@ -67,6 +67,17 @@ def further_columns(browser, options):
     row = table_of(download(tab))[0]
     assert (row["ID_CUSIP"], row["OCC_SYMBOL"], row["symbol:yahoo"]) == ("459200101", "", "IBM"), row
     assert {name: row[name] for name in plain} == plain, row
+    # The vendors are those that the server has now: a chosen one that has gone is not asked for.
+    names = {"symbols": ["symbol:desk"], "exchanges": {}, "examples": {}}
+    tab.route("**/about", lambda route: route.fulfill(json=names))
+    tab.reload()
+    tab.get_by_text("Further columns of the download").click()
+    expect(tab.get_by_label("Symbol (desk)")).not_to_be_checked()
+    expect(tab.locator("[data-also='symbol:yahoo']")).to_have_count(0)
+    expect(tab.locator("[data-also='ID_CUSIP']")).to_be_checked()
+    run(tab, 1)
+    row = table_of(download(tab))[0]
+    assert row["ID_CUSIP"] == "459200101" and "symbol:yahoo" not in row, row
     page.close()
 
 

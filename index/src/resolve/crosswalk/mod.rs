@@ -5,6 +5,7 @@
 //! of the columns that were asked for. Each identifier that an answer has comes from [`shown`].
 
 pub(crate) mod symbols;
+pub(crate) mod table;
 
 use self::symbols::Vendor;
 use super::past::WasRow;

@@ -1,102 +1,16 @@
-//! Symbols in a vendor's spelling, from one table (`symbols.txt`): how a ticker of an exchange is
-//! written, and what a written symbol may mean (contract 21.6 to 21.9).
+//! Symbols in a vendor's spelling, from one table: how a ticker of an exchange is written, and what a
+//! written symbol may mean (contract 21.6 to 21.9).
 
-use std::sync::LazyLock;
-
+use super::table::{Mark, SymbolTable, VendorTable};
 use crate::instrument::EQUITY;
 use crate::instrument::id_type::{IdType, IdValue};
-use crate::instrument::markets::{exchange, whole_market};
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::query::KnownValues;
-use crate::resolve::recognise::{Reading, SUFFIXES};
+use crate::resolve::recognise::Reading;
 
 /// A vendor of symbols.
 #[derive(Clone, Copy)]
-pub struct Vendor(&'static Table);
-
-/// The spelling of one vendor.
-struct Table {
-    /// The name of its column: `symbol:yahoo`.
-    name: String,
-    /// Whether the mark of the exchange comes first.
-    is_prefix: bool,
-    /// The sign before a class letter.
-    class_mark: char,
-    /// The exchanges. Those of one country are in the order of the table of exchanges.
-    marks: Vec<Mark>,
-}
-
-/// The mark of one exchange, or none for the home market.
-struct Mark {
-    text: &'static str,
-    /// The exchange codes of the rows that a symbol with the mark means.
-    codes: Vec<&'static str>,
-    /// The digits that a number has at least.
-    digits: usize,
-    /// Whether tickers of the index end with the class letter itself.
-    is_fused: bool,
-}
-
-static VENDORS: LazyLock<Vec<Table>> = LazyLock::new(|| tables(include_str!("symbols.txt")));
-
-/// The prefix of the names of vendors' columns.
-const PREFIX: &str = "symbol:";
-
-fn tables(text: &'static str) -> Vec<Table> {
-    let mut all: Vec<Table> = Vec::new();
-    let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).chain(["["])
-    {
-        let Some(name) = line.strip_prefix('[') else {
-            let mut words = line.split(' ');
-            let key = words.next().expect("a split has a first part");
-            rules.push((key, words.collect()));
-            continue;
-        };
-        if let Some(table) = all.last_mut() {
-            table.fill(&rules);
-        }
-        rules.clear();
-        if let Some(name) = name.strip_suffix(']') {
-            let name = format!("{PREFIX}{name}");
-            all.push(Table { name, is_prefix: false, class_mark: '-', marks: Vec::new() });
-        }
-    }
-    all
-}
-
-impl Table {
-    /// Fills in the lines of the section. A test holds that each line is understood.
-    fn fill(&mut self, rules: &[(&'static str, Vec<&'static str>)]) {
-        let mut marks: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
-        let (mut padded, mut fused): (Vec<(&str, usize)>, &[&str]) = Default::default();
-        for (key, words) in rules {
-            match (*key, &words[..]) {
-                ("marks", [place]) => self.is_prefix = *place == "before",
-                ("classes", [mark]) => self.class_mark = mark.chars().next().unwrap_or('-'),
-                ("home", [code]) => marks.push(("", vec![*code])),
-                ("pad", [code, digits]) => padded.push((*code, digits.parse().unwrap_or(0))),
-                ("fused", codes) => fused = codes,
-                ("suffixes", []) => {
-                    marks.extend(SUFFIXES.iter().map(|(mark, codes)| (*mark, codes.clone())));
-                }
-                ("=", [mark, codes @ ..]) => marks.push((*mark, codes.to_vec())),
-                _ => debug_assert!(false, "{key} is not understood"),
-            }
-        }
-        marks.sort_by_key(|(text, codes)| {
-            let rank = |code: &&str| exchange(code).map(|one| (one.country, one.rank));
-            (codes.first().and_then(rank), *text)
-        });
-        let mark = |(text, codes): (&'static str, Vec<&'static str>)| {
-            let padded = padded.iter().find(|(code, _)| codes.contains(code));
-            let digits = padded.map_or(0, |(_, digits)| *digits);
-            let is_fused = codes.iter().any(|code| fused.contains(code));
-            Mark { text, codes, digits, is_fused }
-        };
-        self.marks = marks.into_iter().map(mark).collect();
-    }
-}
+pub struct Vendor(&'static VendorTable);
 
 /// The fault of a symbol whose exchange the vendor's table lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -107,9 +21,9 @@ pub(crate) struct UnknownMark {
 }
 
 impl Vendor {
-    /// All vendors of the table.
+    /// All vendors of the table in force.
     pub fn all() -> impl Iterator<Item = Self> {
-        VENDORS.iter().map(Self)
+        SymbolTable::in_force().0.iter().map(Self)
     }
 
     /// The vendor whose column or type of text has this name, `symbol:yahoo`.
@@ -125,17 +39,12 @@ impl Vendor {
     /// The symbols that the vendor may have for a ticker of an exchange, the likeliest first. Each
     /// must still be read back.
     pub(crate) fn symbols(self, ticker: &str, exch_code: &str) -> impl Iterator<Item = String> {
-        let market = whole_market(exch_code);
-        let of_market = move |mark: &&'static Mark| {
-            market.is_some() && mark.codes.iter().any(|code| whole_market(code) == market)
-        };
-        let marks = self.0.marks.iter().filter(of_market);
-        marks.filter_map(move |mark| self.written(ticker, mark))
+        self.0.of_market(exch_code).filter_map(move |mark| self.written(ticker, mark))
     }
 
     /// A ticker in the vendor's spelling; `None` when it has no certain one.
     fn written(self, ticker: &str, mark: &Mark) -> Option<String> {
-        let Table { is_prefix, class_mark, .. } = self.0;
+        let VendorTable { is_prefix, class_mark, .. } = self.0;
         let (root, class) = ticker.split_once('/').unwrap_or((ticker, ""));
         let is_plain =
             |text: &str| text.bytes().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
@@ -153,7 +62,7 @@ impl Vendor {
             symbol.push(*class_mark);
             symbol.push_str(class);
         }
-        Some(match (mark.text, is_prefix) {
+        Some(match (&*mark.text, is_prefix) {
             ("", _) => symbol,
             (text, true) => format!("{text}:{symbol}"),
             (text, false) => format!("{symbol}.{text}"),
@@ -175,7 +84,7 @@ impl Vendor {
             false => text.rsplit_once('.').unwrap_or((&text, "")),
         };
         let unknown = || UnknownMark { vendor: self.name(), mark: mark.to_owned() };
-        let mark = self.0.marks.iter().find(|one| one.text == mark).ok_or_else(unknown)?;
+        let mark = self.0.mark(mark).ok_or_else(unknown)?;
         let mut narrowing = KnownValues::default();
         let codes = mark.codes.iter();
         let codes = codes.filter_map(|code| vocabulary.admit(Property::ExchCode, code));
@@ -195,7 +104,7 @@ impl Vendor {
 
     /// The tickers in the spelling of the index that a symbol without its mark may mean.
     fn tickers(self, symbol: &str, mark: &Mark) -> Vec<String> {
-        let Table { class_mark, .. } = self.0;
+        let VendorTable { class_mark, .. } = self.0;
         let root = match symbol.bytes().all(|c| c.is_ascii_digit()) && mark.digits > 0 {
             true => symbol.trim_start_matches('0'),
             false => symbol,
@@ -229,26 +138,13 @@ impl std::fmt::Debug for Vendor {
 mod tests {
     use super::*;
 
-    /// The most marks of one market: the symbol of a row is written and read back with each.
-    const MARKS_MAX: usize = 16;
-
-    /// Every line of the table is understood, and names exchanges that are known.
+    /// contract 21.6: the vendors of the table that is part of the program.
     #[test]
-    fn the_table_is_read() {
+    fn vendors() {
         let names: Vec<_> = Vendor::all().map(Vendor::name).collect();
         assert_eq!(names, ["symbol:yahoo", "symbol:google", "symbol:tradingview"]);
         for vendor in Vendor::all() {
-            let marks = &vendor.0.marks;
-            assert!(marks.len() > 20, "{vendor:?}");
-            for (place, mark) in marks.iter().enumerate() {
-                assert!(!mark.codes.is_empty(), "{vendor:?} {}", mark.text);
-                let of_market = vendor.0.marks.iter().filter(|other| {
-                    other.codes.iter().any(|code| whole_market(code) == whole_market(mark.codes[0]))
-                });
-                assert!(of_market.count() <= MARKS_MAX, "{vendor:?} {}", mark.text);
-                assert!(mark.codes.iter().all(|code| exchange(code).is_some()), "{:?}", mark.codes);
-                assert!(marks[..place].iter().all(|one| one.text != mark.text), "{}", mark.text);
-            }
+            assert!(vendor.0.marks.len() > 20, "{vendor:?}");
         }
     }
 

@@ -1,5 +1,5 @@
-// The description of the server's data: the number of instruments, their day, the names of
-// exchanges, and examples that find something. It is fetched once. If that fails, exchanges have no
+// The description of the server's data: the number of instruments, their day, the vendors of symbols,
+// the names of exchanges, and examples that find something. It is fetched once. If that fails, exchanges have no
 // names.
 
 import * as api from "./api.js";
@@ -9,7 +9,7 @@ const WAIT_MS = 3000;
 
 let known = NOTHING, asked;
 
-/** `{instruments, built, coverage, sample, exchanges, examples}`, where `coverage` is `{since, until}` if the index keeps one; or only `{exchanges: {}}`. Never fails. */
+/** `{instruments, built, coverage, sample, symbols, exchanges, examples}`, where `coverage` is `{since, until}` if the index keeps one; or only `{exchanges: {}}`. Never fails. */
 export function about() {
   asked ??= api.about(AbortSignal.timeout(WAIT_MS))
     .then((data) => { known = { ...NOTHING, ...data }; })

@@ -71,6 +71,23 @@ fn it_answers_from_a_folder() {
     assert_eq!((output.status.code(), &output.stdout[..]), (Some(1), &b""[..]));
 }
 
+/// contract 21.15: `--symbols` replaces the vendors here too.
+#[test]
+fn it_takes_a_table_of_symbols() {
+    let folder = tempfile::tempdir().unwrap();
+    build_index(&folder.path().join("index"));
+    std::fs::write(folder.path().join("desk.txt"), "[desk]\nhome US\n").unwrap();
+    for (field, is_error) in [("symbol:desk", None), ("symbol:yahoo", Some(true))] {
+        let mut command = figdex();
+        command.current_dir(folder.path()).args(["mcp", "--index", "index"]);
+        let program = Program::start(command.args(["--symbols", "desk.txt"]));
+        let arguments = json!({"texts": ["BBG000BLNNH6"], "fields": ["figi", field]});
+        let (answers, _) = program.exchange(&session("resolve", &arguments));
+        let result = &answers[1]["result"];
+        assert_eq!(result["isError"].as_bool().filter(|is| *is), is_error, "{result}");
+    }
+}
+
 /// contract 24.12: `--url` sends the key to its server only: a redirect is not followed.
 #[test]
 fn a_redirect_gets_no_key() {

@@ -10,6 +10,7 @@ mod names;
 mod resolve;
 mod rows;
 mod server;
+mod symbols;
 
 use std::fs;
 use std::io::Write as _;
