@@ -14,7 +14,7 @@
 //! | `part/numbers` | the number or day of a DocId | intervals |
 //! | `part/ranks` | the DocIds in the order of a search | searches |
 //! | `part/beginnings` | the best rows of each short beginning | suggestions |
-//! | `part/extras` | identifiers, aliases and dates as they were given | export, one instrument |
+//! | `part/extras` | identifiers, aliases and dates as they were given | export, one instrument, lists with identifiers |
 //!
 //! The segment also has a fast field for every property, number and day. Filters do not read them;
 //! `verify` compares the companions with them.
@@ -164,7 +164,9 @@ pub use crate::resolve::crosswalk::symbols::Vendor;
 pub use crate::resolve::crosswalk::table::{
     SYMBOL_TABLE_BYTES_MAX, SymbolTable, SymbolTableFaults, SymbolsInUse,
 };
-pub use crate::resolve::crosswalk::{Crosswalk, LIST_FIELDS_MAX, ListColumns, ListField, Spelling};
+pub use crate::resolve::crosswalk::{
+    Crosswalk, CrosswalkRow, LIST_FIELDS_MAX, ListColumns, ListField, Spelling,
+};
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;
 pub use crate::resolve::footer::{has_footer_word, is_footer_word};

@@ -89,8 +89,9 @@ fn an_index_of_the_format_before_is_read() {
     let hits = [0, 63, 64, 99].map(|doc| Hit { part: 0, doc });
     let texts = |catalogue: &Catalogue| {
         let found = catalogue.crosswalk(&hits, columns, &Meter::unlimited()).unwrap();
-        let of =
-            |hit: Hit| [0, 1].map(|place| found.texts(hit, place).collect::<Vec<_>>().join("|"));
+        let of = |hit: Hit| {
+            [0, 1].map(|place| found.row(hit).texts(place).collect::<Vec<_>>().join("|"))
+        };
         hits.map(of)
     };
     let of_before = texts(&catalogue);

@@ -6,6 +6,7 @@ use std::slice;
 use super::Catalogue;
 use crate::error::Result;
 use crate::instrument::figi::Figi;
+use crate::instrument::id_type::IdType;
 use crate::meter::Meter;
 use crate::part::extras::IdentifierTexts;
 use crate::resolve::crosswalk::symbols::Vendor;
@@ -35,8 +36,11 @@ impl Catalogue {
         let mut sorted = hits.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
-        let is_identifiers = |field: &ListField| matches!(field, ListField::Identifiers(..));
-        let has_identifiers = columns.fields.iter().any(is_identifiers);
+        let mut wanted = [false; IdType::ALL.len()];
+        for id_type in columns.fields.iter().filter_map(|field| field.id_type()) {
+            wanted[id_type as usize] = true;
+        }
+        let has_identifiers = wanted.contains(&true);
         let (mut crosswalk, mut read) = (Crosswalk::default(), SymbolsRead::new());
         let mut identifiers = IdentifierTexts::default();
         for of_part in sorted.chunk_by(|a, b| a.part == b.part) {
@@ -47,7 +51,8 @@ impl Catalogue {
                 let row = part.rows.get(hit.doc);
                 if has_identifiers {
                     meter.charge(part.extras.identifier_units())?;
-                    part.extras.identifiers(&path, hit.doc, row, &mut identifiers)?;
+                    let wants = |id_type: IdType| wanted[id_type as usize];
+                    part.extras.identifiers(&path, hit.doc, row, wants, &mut identifiers)?;
                 }
                 crosswalk.add(*hit, |field| row.value(field), identifiers.iter(), columns);
                 self.add_symbols(*hit, columns.fields, &mut crosswalk, (&mut read, meter))?;

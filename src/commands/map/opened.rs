@@ -286,7 +286,7 @@ impl Answerer for OpenedIndex {
         let place = self.fields.iter().position(|asked| *asked == field);
         let (Some(crosswalk), Some(place)) = (crosswalk, place) else { return false };
         let texts = match found {
-            FoundRow::Now(hit, _) => crosswalk.texts(*hit, place).map(str::to_owned).collect(),
+            FoundRow::Now(hit, _) => crosswalk.row(*hit).texts(place).map(str::to_owned).collect(),
             FoundRow::Past(was) => crosswalk.texts_of_past(was, self.columns(), place),
         };
         for (number, text) in texts.iter().enumerate() {

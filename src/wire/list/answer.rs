@@ -196,7 +196,7 @@ impl<R: RowSource> Writer<'_, R> {
             let mut cells = CellWriter { out: buffer, is_first: true, guards_formulas };
             head.iter().for_each(|text| cells.push(text));
             let of = shown.map(|shown| match shown {
-                CsvRow::Now(hit) => Texts::Now(*hit),
+                CsvRow::Now(hit) => Texts::Now(*hit, self.crosswalk.row(*hit)),
                 CsvRow::Was(was) => Texts::Was(&was.row),
             });
             for place in 0..self.options.fields.all().len() {

@@ -1,7 +1,8 @@
 //! The columns that a list asks for: fields of the row, its identifiers and its symbols.
 
 use figdex_index::{
-    Crosswalk, Field, FieldValue, Hit, ListColumns, ListField, RowSource, Visible, WasRow,
+    Crosswalk, CrosswalkRow, Field, FieldValue, Hit, ListColumns, ListField, RowSource, Visible,
+    WasRow,
 };
 
 use crate::callers::version::Version;
@@ -78,7 +79,8 @@ impl<R: RowSource> ShownRows<'_, R> {
     pub(super) fn now(&self, out: &mut Vec<u8>, hit: Hit) {
         let row = self.rows.row(hit);
         let Some(fields) = &self.fields.of_row else {
-            return self.object(out, &[], |field| row.value(field), Texts::Now(hit), |_| {});
+            let texts = Texts::Now(hit, self.crosswalk.row(hit));
+            return self.object(out, &[], |field| row.value(field), texts, |_| {});
         };
         // Most lists want the row of v3. Its members are written faster when they are known in
         // advance. But `row::write` would add the `metadata` of a row that has it.
@@ -100,7 +102,10 @@ impl<R: RowSource> ShownRows<'_, R> {
                 let fields: Vec<Field> = [Field::Figi].iter().chain(fields).copied().collect();
                 row::object(out, &fields, value, |_| {});
             }
-            None => self.object(out, &[Field::Figi], value, Texts::Now(hit), |_| {}),
+            None => {
+                let texts = Texts::Now(hit, self.crosswalk.row(hit));
+                self.object(out, &[Field::Figi], value, texts, |_| {});
+            }
         }
     }
 
@@ -153,7 +158,7 @@ impl<R: RowSource> ShownRows<'_, R> {
         mut then: impl FnMut(&mut dyn Iterator<Item = &str>),
     ) {
         match of {
-            Texts::Now(hit) => then(&mut self.crosswalk.texts(hit, place)),
+            Texts::Now(_, row) => then(&mut row.texts(place)),
             Texts::Was(was) => {
                 let (fields, visible) = (self.fields.all(), self.visible);
                 let columns = ListColumns { fields, visible };
@@ -168,7 +173,9 @@ impl<R: RowSource> ShownRows<'_, R> {
         let Some(of) = shown else { return String::new() };
         if let Some(field) = self.fields.all[place].row_field() {
             let value = match of {
-                Texts::Now(hit) => self.rows.row(hit).value(field).map(|value| value.to_string()),
+                Texts::Now(hit, _) => {
+                    self.rows.row(hit).value(field).map(|value| value.to_string())
+                }
                 Texts::Was(was) => was.value(self.rows, field).map(|value| value.to_string()),
             };
             return value.unwrap_or_default();
@@ -197,8 +204,8 @@ fn identifiers(out: &mut Vec<u8>, texts: &mut dyn Iterator<Item = &str>) {
 /// The row whose texts are written.
 #[derive(Clone, Copy)]
 pub(super) enum Texts<'a> {
-    /// A row of today.
-    Now(Hit),
+    /// A row of today, with its identifiers and symbols.
+    Now(Hit, CrosswalkRow<'a>),
     /// A row as it was.
     Was(&'a WasRow),
 }

@@ -8,12 +8,13 @@
 //! A set has an entry for each identifier, in the order of the instrument. The lowest five bits of
 //! an entry's first byte are the code of its idType, the other three say what follows ([`Kind`]).
 //! Most identifiers are copied from a text that is stored anyway: one that follows from the row
-//! ([`RowText`]), or an earlier identifier of the set, such as the ISIN of a CUSIP. A text is named
-//! by a byte: the number of a [`RowText`], or [`FIRST_ENTRY`] and the number of the entry.
-//! So the listings of a share have one set, and all options of a venue as well.
+//! ([`RowText`]), or an earlier one that is written in the set, such as the ISIN of a CUSIP. A text is
+//! named by a byte: the number of a [`RowText`], or [`FIRST_WRITTEN`] and the number of the written
+//! text. So the listings of a share have one set, and all options of a venue as well, and an identifier
+//! that nobody asked for is passed over.
 //!
 //! The place of a set that takes more than [`SET_BYTES_MAX`] has its beginning, which ends with
-//! [`Kind::Continued`] and the smaller place of the rest, where entries are numbered from zero again.
+//! [`Kind::Continued`] and the smaller place of the rest, where written texts are numbered from zero again.
 
 use std::ops::Range;
 use std::path::Path;
@@ -38,10 +39,10 @@ const CODE_BITS: u32 = 5;
 
 const _: () = assert!(IdType::ALL.len() <= 1 << CODE_BITS);
 
-/// The byte that names the first identifier of a set. The next identifiers have the next bytes.
-const FIRST_ENTRY: usize = 16;
+/// The byte that names the first text that is written in a set. The next ones have the next bytes.
+const FIRST_WRITTEN: usize = 16;
 
-const _: () = assert!(RowText::ALL.len() <= FIRST_ENTRY);
+const _: () = assert!(RowText::ALL.len() <= FIRST_WRITTEN);
 
 /// What follows the first byte of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,12 +70,15 @@ pub(super) struct IdentifierSetsWriter {
     sets: TextHeap,
     places: FileWriter,
     entries: Vec<u8>,
+    /// The identifiers that are written in `entries`, by their places in the instrument.
+    written: Vec<usize>,
 }
 
 impl IdentifierSetsWriter {
     pub(super) fn create(part: &Path) -> Result<Self> {
         let places = FileWriter::create(part.join(PLACES))?;
-        Ok(Self { sets: TextHeap::default(), places, entries: Vec::new() })
+        let (entries, written) = Default::default();
+        Ok(Self { sets: TextHeap::default(), places, entries, written })
     }
 
     pub(super) fn add(&mut self, instrument: &Instrument) -> Result<()> {
@@ -107,22 +111,31 @@ impl IdentifierSetsWriter {
     /// Encodes identifiers into `entries`, as many as fit. Returns their number.
     fn encode(&mut self, identifiers: &[IdValue<'static>], texts: &RowTexts<'_>) -> usize {
         self.entries.clear();
+        self.written.clear();
         for (number, identifier) in identifiers.iter().enumerate() {
             if self.entries.len() > SET_BYTES_MAX {
                 return number;
             }
-            self.put(identifier, texts, &identifiers[..number]);
+            if self.put(identifier, texts, identifiers) == Kind::Written {
+                self.written.push(number);
+            }
         }
         identifiers.len()
     }
 
-    /// Appends the entry of an identifier with these before it in its set.
-    fn put(&mut self, identifier: &IdValue<'_>, row: &RowTexts<'_>, before: &[IdValue<'_>]) {
+    /// Appends the entry of one of these identifiers. Returns its kind.
+    fn put(
+        &mut self,
+        identifier: &IdValue<'_>,
+        row: &RowTexts<'_>,
+        identifiers: &[IdValue<'_>],
+    ) -> Kind {
         let text = identifier.as_str();
         let of_row = RowText::ALL.into_iter().filter_map(|of| Some((of as u8, row.get(of)?)));
-        let of_set = (FIRST_ENTRY..).zip(before);
-        let of_set =
-            of_set.filter_map(|(name, one)| Some((u8::try_from(name).ok()?, one.as_str())));
+        let of_set = (FIRST_WRITTEN..).zip(&self.written);
+        let of_set = of_set.filter_map(|(name, written)| {
+            Some((u8::try_from(name).ok()?, identifiers[*written].as_str()))
+        });
         let sources = || of_row.clone().chain(of_set.clone());
         let is_long = text.len() >= COPIED_BYTES_MIN;
         let part = |(name, source): (u8, &str)| {
@@ -133,25 +146,24 @@ impl IdentifierSetsWriter {
             let after = text.strip_prefix(source)?;
             (source.len() >= COPIED_BYTES_MIN).then_some((name, after.len(), after))
         };
-        let code = identifier.id_type() as u8;
-        let mut entry = |kind: Kind, bytes: &[u8]| {
-            self.entries.push(code | (kind as u8) << CODE_BITS);
-            self.entries.extend_from_slice(bytes);
-        };
         // An identifier has at most 64 bytes, so that a byte holds the number of its bytes.
-        if let Some((name, _)) = sources().find(|(_, source)| *source == text) {
-            entry(Kind::Whole, &[name]);
-        } else if let Some((name, start)) = sources().find_map(part) {
-            entry(Kind::Part, &[name, start, text.len() as u8]);
-        } else if let Some((name, length, after)) =
-            sources().filter_map(longer).min_by_key(|(_, length, _)| *length)
-        {
-            entry(Kind::Longer, &[name, length as u8]);
-            self.entries.extend_from_slice(after.as_bytes());
-        } else {
-            entry(Kind::Written, &[text.len() as u8]);
-            self.entries.extend_from_slice(text.as_bytes());
-        }
+        let length = text.len() as u8;
+        let (kind, source, after) =
+            if let Some((name, _)) = sources().find(|(_, source)| *source == text) {
+                (Kind::Whole, vec![name], "")
+            } else if let Some((name, start)) = sources().find_map(part) {
+                (Kind::Part, vec![name, start, length], "")
+            } else if let Some((name, more, after)) =
+                sources().filter_map(longer).min_by_key(|(_, more, _)| *more)
+            {
+                (Kind::Longer, vec![name, more as u8], after)
+            } else {
+                (Kind::Written, vec![length], text)
+            };
+        self.entries.push(identifier.id_type() as u8 | (kind as u8) << CODE_BITS);
+        self.entries.extend_from_slice(&source);
+        self.entries.extend_from_slice(after.as_bytes());
+        kind
     }
 }
 
@@ -172,30 +184,26 @@ impl IdentifierSets {
         Ok(Self { sets, places })
     }
 
-    /// Reads the identifiers of a DocId, whose row has these fields, into `found`. `None` when the
-    /// bytes cannot be decoded; some changed bytes are not noticed.
+    /// Reads the identifiers of the wanted idTypes of a DocId, whose row has these fields, into
+    /// `found`. `None` when the bytes cannot be decoded; some changed bytes are not noticed.
     pub(super) fn read<'r>(
         &self,
         doc: u32,
         of_row: &'r dyn Fn(Field) -> Option<FieldValue<'r>>,
+        wants: impl Fn(IdType) -> bool,
         found: &mut IdentifierTexts,
     ) -> Option<()> {
-        let texts = RowTexts::of(of_row);
         found.clear();
+        let texts = RowTexts::of(of_row);
         let mut place = self.places.u32_at(0, doc as usize);
-        let mut first = 0;
-        let mut set = text_within(&self.sets, place)?;
-        while let Some((head, after)) = set.split_first() {
-            if head >> CODE_BITS == Kind::Continued as u8 {
+        loop {
+            let mut set = Set { bytes: text_within(&self.sets, place)?, at: 0, row: &texts };
+            match set.take(&wants, found)? {
+                None => return Some(()),
                 // The rest was written before, so that a damaged file cannot lead in a circle.
-                let rest = u32::from_le_bytes(*after.first_chunk()?);
-                place = Some(rest).filter(|rest| *rest < place)?;
-                (set, first) = (text_within(&self.sets, place)?, found.ends.len());
-                continue;
+                Some(rest) => place = Some(rest).filter(|rest| *rest < place)?,
             }
-            set = found.take(*head, after, &texts, first)?;
         }
-        Some(())
     }
 
     /// The set of a DocId as it is stored; `None` when it is in several places or damaged. Instruments
@@ -218,6 +226,8 @@ pub(crate) struct IdentifierTexts {
     text: String,
     /// The idType of each, and the end of its text.
     ends: Vec<(IdType, usize)>,
+    /// The places of the texts that are written in the set that is being read.
+    written: Vec<Range<usize>>,
 }
 
 impl IdentifierTexts {
@@ -227,7 +237,7 @@ impl IdentifierTexts {
     }
 
     /// The identifiers in place of those before.
-    pub(super) fn set(&mut self, identifiers: &[IdValue<'_>]) {
+    pub(super) fn set<'i>(&mut self, identifiers: impl Iterator<Item = &'i IdValue<'static>>) {
         self.clear();
         for identifier in identifiers {
             self.text.push_str(identifier.as_str());
@@ -240,83 +250,102 @@ impl IdentifierTexts {
         self.ends.clear();
     }
 
-    fn range(&self, number: usize) -> Range<usize> {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before].1);
-        start..self.ends[number].1
-    }
-
     fn at(&self, number: usize) -> &str {
-        &self.text[self.range(number)]
-    }
-
-    /// Adds the identifier of an entry that begins with `head`. The entries of the set are numbered
-    /// from `first`. Returns the bytes after the entry; `None` when it cannot be decoded.
-    fn take<'s>(
-        &mut self,
-        head: u8,
-        entry: &'s [u8],
-        row: &RowTexts<'_>,
-        first: usize,
-    ) -> Option<&'s [u8]> {
-        let id_type = IdType::from_code(head & ((1 << CODE_BITS) - 1))?;
-        let (&name, after) = entry.split_first()?;
-        let start = self.text.len();
-        let after = match head >> CODE_BITS {
-            kind if kind == Kind::Written as u8 => {
-                let (text, after) = after.split_at_checked(name.into())?;
-                self.text.push_str(str::from_utf8(text).ok()?);
-                after
-            }
-            kind if kind == Kind::Whole as u8 => {
-                self.copy(name, row, first, None)?;
-                after
-            }
-            kind if kind == Kind::Part as u8 => {
-                let ([from, length], after) = after.split_first_chunk()?;
-                let from = usize::from(*from);
-                self.copy(name, row, first, Some(from..from + usize::from(*length)))?;
-                after
-            }
-            kind if kind == Kind::Longer as u8 => {
-                let (length, after) = after.split_first()?;
-                let (text, after) = after.split_at_checked((*length).into())?;
-                self.copy(name, row, first, None)?;
-                self.text.push_str(str::from_utf8(text).ok()?);
-                after
-            }
-            _ => return None,
-        };
-        // Otherwise a damaged set could copy a long text any number of times.
-        if self.text.len() - start > ID_VALUE_BYTES_MAX {
-            return None;
-        }
-        self.ends.push((id_type, self.text.len()));
-        Some(after)
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before].1);
+        &self.text[start..self.ends[number].1]
     }
 }
 
-impl IdentifierTexts {
-    /// Appends a named text, or the part of it: one of the row, or an earlier one of the set. `None`
-    /// when there is no such text or part.
-    fn copy(
+/// A set that is being read.
+struct Set<'s, 'r> {
+    bytes: &'s [u8],
+    at: usize,
+    row: &'s RowTexts<'r>,
+}
+
+impl<'s> Set<'s, '_> {
+    /// Adds the wanted identifiers to `found`. Returns the place of the rest, if the set goes on
+    /// elsewhere; `None` when the bytes cannot be decoded.
+    fn take(
         &mut self,
-        name: u8,
-        row: &RowTexts<'_>,
-        first: usize,
-        part: Option<Range<usize>>,
-    ) -> Option<()> {
-        let Some(entry) = usize::from(name).checked_sub(FIRST_ENTRY) else {
-            let source = row.get(*RowText::ALL.get(usize::from(name))?)?;
-            self.text.push_str(source.get(part.unwrap_or(0..source.len()))?);
-            return Some(());
-        };
-        let number = first + entry;
-        let whole = (number < self.ends.len()).then(|| self.range(number))?;
-        let part =
-            part.map_or(whole.clone(), |part| whole.start + part.start..whole.start + part.end);
-        self.text.get(part.clone()).filter(|_| part.end <= whole.end)?;
-        self.text.extend_from_within(part);
-        Some(())
+        wants: impl Fn(IdType) -> bool,
+        found: &mut IdentifierTexts,
+    ) -> Option<Option<TextRef>> {
+        found.written.clear();
+        while self.at < self.bytes.len() {
+            let head = self.byte()?;
+            let kind = head >> CODE_BITS;
+            if kind == Kind::Continued as u8 {
+                let rest = self.bytes.get(self.at..)?.first_chunk()?;
+                return Some(Some(u32::from_le_bytes(*rest)));
+            }
+            let id_type = IdType::from_code(head & ((1 << CODE_BITS) - 1))?;
+            let text = &mut found.text;
+            let start = text.len();
+            match kind {
+                kind if kind == Kind::Written as u8 => {
+                    let length = self.byte()?;
+                    let written = self.at..self.at + usize::from(length);
+                    let own = self.text(length)?;
+                    found.written.push(written);
+                    if wants(id_type) {
+                        text.push_str(own);
+                    }
+                }
+                kind if kind == Kind::Whole as u8 => {
+                    let name = self.byte()?;
+                    if wants(id_type) {
+                        text.push_str(self.named(name, &found.written)?);
+                    }
+                }
+                kind if kind == Kind::Part as u8 => {
+                    let (name, from, length) = (self.byte()?, self.byte()?, self.byte()?);
+                    if wants(id_type) {
+                        let from = usize::from(from);
+                        let source = self.named(name, &found.written)?;
+                        text.push_str(source.get(from..from + usize::from(length))?);
+                    }
+                }
+                kind if kind == Kind::Longer as u8 => {
+                    let (name, length) = (self.byte()?, self.byte()?);
+                    let more = self.text(length)?;
+                    if wants(id_type) {
+                        text.push_str(self.named(name, &found.written)?);
+                        text.push_str(more);
+                    }
+                }
+                _ => return None,
+            }
+            // Otherwise a damaged set could copy a long text any number of times.
+            if text.len() - start > ID_VALUE_BYTES_MAX {
+                return None;
+            }
+            if text.len() > start {
+                found.ends.push((id_type, text.len()));
+            }
+        }
+        Some(None)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.at += 1;
+        self.bytes.get(self.at - 1).copied()
+    }
+
+    /// The text of the next bytes.
+    fn text(&mut self, length: u8) -> Option<&'s str> {
+        let text = self.bytes.get(self.at..self.at + usize::from(length))?;
+        self.at += text.len();
+        str::from_utf8(text).ok()
+    }
+
+    /// The text with a name: one that follows from the row, or an earlier one of the set.
+    fn named(&self, name: u8, written: &[Range<usize>]) -> Option<&'s str> {
+        let name = usize::from(name);
+        match name.checked_sub(FIRST_WRITTEN) {
+            Some(number) => str::from_utf8(self.bytes.get(written.get(number)?.clone())?).ok(),
+            None => self.row.get(*RowText::ALL.get(name)?),
+        }
     }
 }
 
@@ -339,7 +368,7 @@ mod tests {
 
     fn read(sets: &IdentifierSets, doc: u32, of: &Instrument) -> Option<Vec<(IdType, String)>> {
         let mut found = IdentifierTexts::default();
-        sets.read(doc, &|field| of.field(field), &mut found)?;
+        sets.read(doc, &|field| of.field(field), |_| true, &mut found)?;
         Some(found.iter().map(|(id_type, text)| (id_type, text.to_owned())).collect())
     }
 
@@ -475,7 +504,15 @@ mod tests {
             }).collect();
             let (_part, sets) = written(&all);
             for (doc, of) in (0..).zip(&all) {
-                prop_assert_eq!(read(&sets, doc, of).unwrap(), identifiers(of));
+                let all = identifiers(of);
+                prop_assert_eq!(&read(&sets, doc, of).unwrap(), &all);
+                for id_type in IdType::ALL {
+                    let mut found = IdentifierTexts::default();
+                    sets.read(doc, &|field| of.field(field), |one| one == id_type, &mut found);
+                    let wanted = all.iter().filter(|(of, _)| *of == id_type);
+                    let wanted = wanted.map(|(of, text)| (*of, text.as_str()));
+                    prop_assert!(found.iter().eq(wanted));
+                }
             }
         }
 
@@ -493,7 +530,16 @@ mod tests {
                 std::fs::write(part.path().join(SETS), &heap).unwrap();
                 std::fs::write(part.path().join(PLACES), [0; 4]).unwrap();
                 let sets = IdentifierSets::open(part.path(), 1).unwrap();
+                let mut cusips = IdentifierTexts::default();
+                let of_row = |field| of.field(field);
+                let cusips_read =
+                    sets.read(0, &of_row, |id_type| id_type == IdType::Cusip, &mut cusips);
+                prop_assert!(cusips.iter().all(|(id_type, _)| id_type == IdType::Cusip));
                 if let Some(found) = read(&sets, 0, &of) {
+                    prop_assert!(cusips_read.is_some());
+                    let expected: Vec<_> =
+                        found.iter().filter(|(id_type, _)| *id_type == IdType::Cusip).collect();
+                    prop_assert_eq!(cusips.iter().count(), expected.len());
                     prop_assert!(found.iter().all(|(_, text)| text.len() <= ID_VALUE_BYTES_MAX));
                 }
             }

@@ -22,7 +22,7 @@ use super::file_writer::{FileWriter, write_file};
 use super::rows::{Row, Text};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
-use crate::instrument::id_type::IdValue;
+use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::vocabulary::Property;
 use crate::mapped::{Mapped, u32_at, u64_at};
 
@@ -189,7 +189,7 @@ impl Extras {
     ) -> Result<()> {
         if let Some(identifiers) = &self.identifiers {
             let mut found = IdentifierTexts::default();
-            let read = identifiers.read(doc, &|field| row.value(field), &mut found);
+            let read = identifiers.read(doc, &|field| row.value(field), |_| true, &mut found);
             read.ok_or_else(|| damaged_identifiers(part))?;
             let found = found.iter();
             let found =
@@ -199,7 +199,7 @@ impl Extras {
         Ok(())
     }
 
-    /// Reads the identifiers of a DocId with this row into `found`.
+    /// Reads the identifiers of the wanted idTypes of a DocId with this row into `found`.
     ///
     /// # Errors
     /// [`Error::Damaged`] when they cannot be decoded, or are those of another instrument.
@@ -208,14 +208,15 @@ impl Extras {
         part: &Path,
         doc: u32,
         row: Row<'_>,
+        wants: impl Fn(IdType) -> bool,
         found: &mut IdentifierTexts,
     ) -> Result<()> {
         if let Some(identifiers) = &self.identifiers {
-            let read = identifiers.read(doc, &|field| row.value(field), found);
+            let read = identifiers.read(doc, &|field| row.value(field), wants, found);
             return read.ok_or_else(|| damaged_identifiers(part));
         }
         let instrument = self.get(part, doc, row)?;
-        found.set(&instrument.identifiers);
+        found.set(instrument.identifiers.iter().filter(|one| wants(one.id_type())));
         Ok(())
     }
 
@@ -357,7 +358,6 @@ pub(crate) mod tests {
     use super::super::rows::{Rows, RowsWriter};
     use super::*;
     use crate::instrument::figi::Figi;
-    use crate::instrument::id_type::IdType;
 
     const COUNT: u32 = 2_100;
 
@@ -438,7 +438,7 @@ pub(crate) mod tests {
             for doc in [0, 1, full - 1, full, full + 1, 2 * full - 1, 2 * full, COUNT - 1] {
                 let expected = &written[doc as usize];
                 assert_eq!(extras.get(part, doc, rows.get(doc)).unwrap(), *expected);
-                extras.identifiers(part, doc, rows.get(doc), &mut found).unwrap();
+                extras.identifiers(part, doc, rows.get(doc), |_| true, &mut found).unwrap();
                 let found = found.iter().map(|(id_type, text)| id_type.admit(text).unwrap());
                 assert!(found.eq(expected.identifiers.iter().map(|one| one.borrowed())));
             }

@@ -192,30 +192,26 @@ impl Crosswalk {
 
     /// Adds a text of a column of the last row, unless the column has it.
     pub(crate) fn put(&mut self, place: usize, text: &str) {
-        let Some((hit, _)) = self.rows.last() else { return };
-        if self.texts(*hit, place).any(|known| known == text) {
-            return;
-        }
-        self.text.push_str(text);
-        self.texts.push((place, self.text.len()));
-        let end = self.texts.len();
-        if let Some(last) = self.rows.last_mut() {
-            last.1 = end;
+        let before = self.rows.len().checked_sub(2).map_or(0, |row| self.rows[row].1);
+        let of_row = CrosswalkRow { crosswalk: self, texts: (before, self.texts.len()) };
+        let is_known = of_row.texts(place).any(|known| known == text);
+        if let Some(last) = self.rows.last_mut()
+            && !is_known
+        {
+            self.text.push_str(text);
+            self.texts.push((place, self.text.len()));
+            last.1 = self.texts.len();
         }
     }
 
-    /// The texts of the column at a place, of a row of today. None when the row was not read.
-    pub fn texts(&self, hit: Hit, place: usize) -> impl Iterator<Item = &str> {
+    /// The columns of a row of today; all are empty when the row was not read.
+    pub fn row(&self, hit: Hit) -> CrosswalkRow<'_> {
         let end_of = |row: usize| self.rows[row].1;
-        let of_row = match self.rows.binary_search_by_key(&hit, |(hit, _)| *hit) {
-            Ok(row) => row.checked_sub(1).map_or(0, end_of)..end_of(row),
-            Err(_) => 0..0,
+        let texts = match self.rows.binary_search_by_key(&hit, |(hit, _)| *hit) {
+            Ok(row) => (row.checked_sub(1).map_or(0, end_of), end_of(row)),
+            Err(_) => (0, 0),
         };
-        let of_column = of_row.filter(move |number| self.texts[*number].0 == place);
-        of_column.map(|number| {
-            let start = number.checked_sub(1).map_or(0, |before| self.texts[before].1);
-            &self.text[start..self.texts[number].1]
-        })
+        CrosswalkRow { crosswalk: self, texts }
     }
 
     /// The texts of the column at a place, of a row as it was.
@@ -232,7 +228,7 @@ impl Crosswalk {
         let mut texts: Vec<String> = Vec::new();
         match row {
             _ if !field.has_past() => {}
-            WasRow::AsToday(hit) => texts.extend(self.texts(*hit, place).map(str::to_owned)),
+            WasRow::AsToday(hit) => texts.extend(self.row(*hit).texts(place).map(str::to_owned)),
             WasRow::Then(image) => {
                 let identifiers = image.identifiers.iter().map(|one| (one.id_type(), one.as_str()));
                 let of_row = |field| image.field(field);
@@ -244,6 +240,27 @@ impl Crosswalk {
             }
         }
         texts
+    }
+}
+
+/// The columns of identifiers and symbols of one row.
+#[derive(Clone, Copy)]
+pub struct CrosswalkRow<'a> {
+    crosswalk: &'a Crosswalk,
+    /// The number of its first text, and that after its last one.
+    texts: (usize, usize),
+}
+
+impl<'a> CrosswalkRow<'a> {
+    /// The texts of the column at a place.
+    pub fn texts(&self, place: usize) -> impl Iterator<Item = &'a str> + use<'a> {
+        let Crosswalk { texts, text, .. } = self.crosswalk;
+        let of_column =
+            (self.texts.0..self.texts.1).filter(move |number| texts[*number].0 == place);
+        of_column.map(|number| {
+            let start = number.checked_sub(1).map_or(0, |before| texts[before].1);
+            &text[start..texts[number].1]
+        })
     }
 }
 
@@ -301,8 +318,8 @@ mod tests {
                 let columns =
                     ListColumns { fields: &[ListField::Row(Field::Name), field], visible };
                 crosswalk.add(hit, |field| instrument.field(field), identifiers, columns);
-                assert_eq!(crosswalk.texts(hit, 0).count(), 0);
-                crosswalk.texts(hit, 1).map(str::to_owned).collect()
+                assert_eq!(crosswalk.row(hit).texts(0).count(), 0);
+                crosswalk.row(hit).texts(1).map(str::to_owned).collect()
             };
             assert_eq!(shown(Visible::ALL), expected, "{name}");
             let is_of_row = ["TICKER", "ID_BB_GLOBAL"].contains(&name);
