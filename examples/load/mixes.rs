@@ -65,6 +65,8 @@ pub(crate) enum Against {
     Floor,
     /// Figdex, with the same jobs without their filters.
     WithoutFilter,
+    /// Figdex, with the same list without its fields.
+    WithoutFields,
     /// Figdex, with requests for the first page.
     FirstPage,
     /// Figdex, with the same requests. The ratio of this control shows the noise of the machine.
@@ -102,6 +104,9 @@ pub(crate) struct Mapping {
     filter: Vec<String>,
     /// The minimum and maximum number of rows in the answer to a job, when not `hits`.
     rows: Option<[u32; 2]>,
+    /// The columns that a list asks for.
+    #[serde(default)]
+    pub(crate) fields: Vec<String>,
     /// Whether the jobs are sent without `filter`, for comparison.
     #[serde(skip)]
     pub(crate) is_plain: bool,
@@ -173,6 +178,7 @@ impl Kind {
         match (self.against, &mut ask) {
             (Against::Itself, _) => {}
             (Against::WithoutFilter, Ask::Mapping(mapping)) => mapping.is_plain = true,
+            (Against::WithoutFields, Ask::List(list)) => list.fields.clear(),
             (Against::FirstPage, Ask::Filter(filter)) => filter.page = 1,
             _ => return None,
         }

@@ -91,7 +91,11 @@ impl Questions {
             Ask::List(mapping) => {
                 let lists = jobs(mapping, count, sample)?.into_iter().map(|jobs| {
                     let texts: Vec<_> = jobs.iter().map(|job| &job["idValue"]).collect();
-                    post("/resolve", &json!({ "jobs": texts }).to_string())
+                    let mut list = json!({ "jobs": texts });
+                    if !mapping.fields.is_empty() {
+                        list["fields"] = json!(mapping.fields);
+                    }
+                    post("/resolve", &list.to_string())
                 });
                 (lists.collect(), Expected::Any)
             }

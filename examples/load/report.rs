@@ -60,6 +60,7 @@ pub(crate) fn add(case: &Kind, rounds: &[Round]) -> Option<bool> {
     let against = match case.against {
         Against::Floor => "floor",
         Against::WithoutFilter => "without filter",
+        Against::WithoutFields => "without fields",
         Against::FirstPage => "page 1",
         Against::Itself => "itself",
     };
