@@ -323,7 +323,9 @@ def few_bytes(desk, count):
     one = footer + group
     assert largest["figi"] <= one, f"a FIGI: {largest['figi']} bytes, and at most {one} are of one group"
     # Of the others the filter, and the tickers of those where the filter errs.
-    filters = sum(1 << 16 for _ in range(groups))
+    (filters,) = local.execute(f"""
+        SELECT sum(bloom_filter_length)::BIGINT FROM parquet_metadata('{path}') WHERE path_in_schema = 'ticker'
+    """).fetchone()
     erring = max(1, groups // 8) * max(chunk(group, "ticker") for group in range(groups))
     most = one + filters + erring
     assert largest["ticker"] <= most, f"a ticker: {largest['ticker']} bytes, at most {most}"

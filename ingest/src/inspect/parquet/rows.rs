@@ -1,9 +1,14 @@
 //! Rows of typed cells as a Parquet file, a row group at a time. One row group is in memory, however
 //! long the file is.
 //!
-//! Row groups and pages are small: an engine that looks a value up reads the footer, one column of
-//! the groups that may have the value, and little else.
+//! Row groups and pages are small: an engine that looks a value up reads the footer, the filters, one
+//! column of the groups that may have the value, and little else.
+//!
+//! Most of these bytes are filters. Their sizes are powers of two, so a filter may be half empty. To
+//! avoid that, a row group ends where the filter of its first column with one is full.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,8 +26,17 @@ use parquet::schema::types::{ColumnPath, Type};
 
 use super::{ParquetCell, ParquetColumn, ParquetKind, ParquetOptions};
 
-/// The most rows of a row group: a multiple of the 2,048 rows that DuckDB reads at once.
-pub(super) const GROUP_ROWS: usize = 30 * 2048;
+/// The rows that DuckDB reads at once. A row group has a multiple of them.
+pub(super) const STEP_ROWS: usize = 2048;
+
+/// The most rows of a row group.
+pub(super) const GROUP_ROWS: usize = 60 * STEP_ROWS;
+
+/// The least rows of a row group that ends because its filter is full, and the least values of the
+/// filter then. Each group has its part of the footer, which a reader reads for every group; of a
+/// group with the value, a reader reads several columns.
+const FULL_ROWS: usize = 16 * STEP_ROWS;
+const FULL_VALUES: usize = 256 * BLOCK_VALUES;
 
 /// The bytes of text after which a row group ends.
 const GROUP_BYTES: usize = 64 << 20;
@@ -31,16 +45,34 @@ const GROUP_BYTES: usize = 64 << 20;
 const PAGE_ROWS: usize = 4096;
 
 /// The share of the row groups without a value that a Bloom filter does not leave out. A filter
-/// with a smaller share has more bytes, which a reader reads for every group.
-const BLOOM_SHARE: f64 = 0.1;
+/// with a smaller share has more bytes, which a reader reads for every group; with a larger one it
+/// reads the column of more groups. The sum is least here, where a value has 5 bytes in its column.
+/// The library makes a filter as small as this share allows.
+const BLOOM_SHARE: f64 = 0.05;
+
+/// The distinct values of each block of a full filter. A block has 32 bytes. With one value more in
+/// each, the share is above [`BLOOM_SHARE`], and the library writes a filter of twice the size.
+const BLOCK_VALUES: usize = 36;
 
 /// The rows of a Parquet file that is being written.
 pub struct ParquetRows {
     file: SerializedFileWriter<Shared>,
     written: Shared,
     columns: Vec<Values>,
+    /// The distinct values of the first column by which rows are looked up.
+    looked_up: Option<LookedUp>,
     rows: usize,
     text_bytes: usize,
+}
+
+/// The distinct values of a column in the row group that is being filled.
+struct LookedUp {
+    /// The place of the column.
+    place: usize,
+    /// The hashes of the values: a filter has no more of them either.
+    hashes: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
+    /// The number of hashes before the rows of the last step.
+    before: usize,
 }
 
 /// The bytes that the library has written and that were not moved to the output yet.
@@ -103,8 +135,10 @@ impl ParquetRows {
         let written = Shared::default();
         let file = SerializedFileWriter::new(written.clone(), schema, Arc::new(properties));
         let file = file.map_err(failed)?;
+        let looked_up = columns.iter().position(|column| column.is_looked_up);
+        let looked_up = looked_up.map(LookedUp::new);
         let columns = columns.iter().map(|column| Values::new(column.kind)).collect();
-        Ok(Self { file, written, columns, rows: 0, text_bytes: 0 })
+        Ok(Self { file, written, columns, looked_up, rows: 0, text_bytes: 0 })
     }
 
     /// Adds a row: a cell for each column, in their order.
@@ -118,15 +152,26 @@ impl ParquetRows {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let mut cells = cells.into_iter();
-        for column in &mut self.columns {
+        for (place, column) in self.columns.iter_mut().enumerate() {
             let cell = cells.next().ok_or_else(mismatch)?;
             self.text_bytes += column.add(cell)?;
+            if let Some(looked_up) = &mut self.looked_up
+                && looked_up.place == place
+            {
+                looked_up.add(cell);
+            }
         }
         if cells.next().is_some() {
             return Err(mismatch());
         }
         self.rows += 1;
-        if self.rows >= GROUP_ROWS || self.text_bytes >= GROUP_BYTES {
+        let mut is_full = false;
+        if let Some(looked_up) = &mut self.looked_up
+            && self.rows.is_multiple_of(STEP_ROWS)
+        {
+            is_full = looked_up.end_step() && self.rows >= FULL_ROWS;
+        }
+        if is_full || self.rows >= GROUP_ROWS || self.text_bytes >= GROUP_BYTES {
             self.end_group(out)?;
         }
         Ok(())
@@ -156,8 +201,36 @@ impl ParquetRows {
             }
             group.close().map_err(failed)?;
             (self.rows, self.text_bytes) = (0, 0);
+            if let Some(looked_up) = &mut self.looked_up {
+                looked_up.hashes.clear();
+                looked_up.before = 0;
+            }
         }
         self.written.drain(out)
+    }
+}
+
+impl LookedUp {
+    fn new(place: usize) -> Self {
+        Self { place, hashes: HashSet::default(), before: 0 }
+    }
+
+    fn add(&mut self, cell: ParquetCell<'_>) {
+        // Rows are looked up by texts only.
+        if let ParquetCell::Text(text) = cell {
+            self.hashes.insert(self.hashes.hasher().hash_one(text));
+        }
+    }
+
+    /// Ends a step. Returns whether the filter is so full that the next step would double it.
+    fn end_step(&mut self) -> bool {
+        let values = self.hashes.len();
+        // The next step probably brings as many values as this one, or a few more.
+        let step = values - self.before;
+        let next = values + step + step / 8;
+        self.before = values;
+        let blocks = |values: usize| values.div_ceil(BLOCK_VALUES).next_power_of_two();
+        values > FULL_VALUES && blocks(next) > blocks(values)
     }
 }
 
@@ -270,7 +343,10 @@ fn properties(columns: &[ParquetColumn], options: &ParquetOptions) -> WriterProp
     properties = properties.set_key_value_metadata((!facts.is_empty()).then_some(facts));
     for column in columns.iter().filter(|column| column.is_looked_up) {
         let path = ColumnPath::new(vec![column.name.clone()]);
+        // Few rows have the same value, so a dictionary would be longer than the texts.
         properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path.clone(), Encoding::DELTA_BYTE_ARRAY)
             .set_column_bloom_filter_fpp(path.clone(), BLOOM_SHARE)
             .set_column_bloom_filter_max_ndv(path, GROUP_ROWS as u64);
     }

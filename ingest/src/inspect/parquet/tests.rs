@@ -1,11 +1,13 @@
 //! Files that are written, read again by the library's own reader.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use figdex_index::{Attribute, Date, Figi, IdType, Importance, Instrument};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 
-use super::rows::GROUP_ROWS;
+use super::rows::{GROUP_ROWS, STEP_ROWS};
 use super::*;
 
 fn written(
@@ -78,29 +80,67 @@ fn cells_are_those_of_the_columns() {
 /// its pages, and a filter of the values by which rows are looked up.
 #[test]
 fn groups_can_be_left_out() {
-    let columns = vec![
-        ParquetColumn::new("figi", ParquetKind::Text),
-        ParquetColumn { is_looked_up: true, ..ParquetColumn::new("ticker", ParquetKind::Text) },
-    ];
     let texts: Vec<_> = (0..GROUP_ROWS + 5).map(|number| format!("{number:08}")).collect();
-    let rows = texts.iter().map(|text| vec![ParquetCell::Text(text); 2]);
-    let file = written(columns, &rows.collect::<Vec<_>>(), true).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
-    let metadata = reader.metadata();
-    assert_eq!(metadata.num_row_groups(), 2);
-    let group = metadata.row_group(0);
-    assert_eq!(group.num_rows() as usize, GROUP_ROWS);
-    assert!(group.sorting_columns().is_some_and(|columns| columns[0].column_idx == 0));
-    let least = group.column(0).statistics().unwrap().max_bytes_opt().unwrap();
-    assert_eq!(least, texts[GROUP_ROWS - 1].as_bytes());
-    // Eight bytes at least for each page's place.
-    let places = group.column(0).offset_index_length().unwrap() as usize;
-    assert!(places >= 8 * GROUP_ROWS / 4096, "{places} bytes");
-    assert!(group.column(0).column_index_length().is_some());
-    assert!(group.column(0).bloom_filter_offset().is_none());
-    let bytes = group.column(1).bloom_filter_length().unwrap();
-    // A power of two, and a header.
-    assert!((1 << 14..(1 << 16) + 64).contains(&bytes), "{bytes} bytes");
+    // Every row has its own ticker, or six rows have the same one, or all.
+    for same in [1, 6, GROUP_ROWS] {
+        let columns = vec![
+            ParquetColumn::new("figi", ParquetKind::Text),
+            ParquetColumn { is_looked_up: true, ..ParquetColumn::new("ticker", ParquetKind::Text) },
+        ];
+        let cells = texts.iter().enumerate().map(|(place, text)| {
+            vec![ParquetCell::Text(text), ParquetCell::Text(&texts[place / same])]
+        });
+        let file = written(columns, &cells.collect::<Vec<_>>(), true).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let metadata = reader.metadata();
+        assert!(metadata.num_row_groups() >= 2, "{same}");
+        let group = metadata.row_group(0);
+        let rows = group.num_rows() as usize;
+        assert!(rows.is_multiple_of(STEP_ROWS) && rows <= GROUP_ROWS, "{same}: {rows} rows");
+        assert!(group.sorting_columns().is_some_and(|columns| columns[0].column_idx == 0));
+        let largest = group.column(0).statistics().unwrap().max_bytes_opt().unwrap();
+        assert_eq!(largest, texts[rows - 1].as_bytes());
+        // Eight bytes at least for each page's place.
+        let places = group.column(0).offset_index_length().unwrap() as usize;
+        assert!(places >= 8 * rows / 4096, "{places} bytes");
+        assert!(group.column(0).column_index_length().is_some());
+        assert!(group.column(0).bloom_filter_offset().is_none());
+        // A power of two and a header: at most a byte for each value, unless the group has the most
+        // rows that a group may have.
+        let bytes = group.column(1).bloom_filter_length().unwrap() as usize;
+        let values = rows.div_ceil(same);
+        assert!(bytes <= values + 64, "{same}: {bytes} bytes for {values} values");
+        assert_eq!(rows == GROUP_ROWS, same == GROUP_ROWS, "{same}: {rows} rows");
+        assert!(group.column(1).dictionary_page_offset().is_none());
+    }
+}
+
+/// A row group ends where a filter is full, however many values a step brings: values that only
+/// now and then are new, and then all of them.
+#[test]
+fn filters_are_full() {
+    for (few, many) in [(1, 1), (2, 1), (6, 1), (1, 6)] {
+        let column =
+            ParquetColumn { is_looked_up: true, ..ParquetColumn::new("ticker", ParquetKind::Text) };
+        let texts: Vec<_> = (0..4 * GROUP_ROWS)
+            .map(|row| row / if row < 2 * GROUP_ROWS { few } else { many })
+            .map(|number| format!("{few} {many} {number}"))
+            .collect();
+        let rows: Vec<_> = texts.iter().map(|text| vec![ParquetCell::Text(text)]).collect();
+        let reader =
+            SerializedFileReader::new(written(vec![column], &rows, false).unwrap()).unwrap();
+        let groups = reader.metadata().row_groups();
+        let mut start = 0;
+        let (mut bytes, mut values) = (0, 0);
+        for group in &groups[..groups.len() - 1] {
+            let end = start + group.num_rows() as usize;
+            let distinct: HashSet<_> = texts[start..end].iter().collect();
+            values += distinct.len();
+            bytes += group.column(0).bloom_filter_length().unwrap() as usize;
+            start = end;
+        }
+        assert!(bytes * 10 <= values * 11, "{few} {many}: {bytes} bytes for {values} values");
+    }
 }
 
 /// The memory is that of a row group: all complete groups are in the output.
