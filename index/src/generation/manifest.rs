@@ -29,7 +29,7 @@ pub(crate) const FORMAT: u32 = 10;
 /// from the index before.
 const FIRST_FORMAT: u32 = 9;
 
-/// The first format in which the identifiers of rows have files of their own.
+/// The first format in which the identifiers of rows have separate files.
 const FIRST_FORMAT_WITH_IDENTIFIER_SETS: u32 = 10;
 
 /// The first format whose generations may have a past.
@@ -221,7 +221,7 @@ impl Manifest {
         Ok(Checksummed { manifest, sha256 })
     }
 
-    /// Whether the identifiers of the rows have files of their own (`part::extras`).
+    /// Whether the identifiers of the rows have separate files (`part::extras`).
     pub(crate) fn has_identifier_sets(&self) -> bool {
         self.format >= FIRST_FORMAT_WITH_IDENTIFIER_SETS
     }

@@ -91,8 +91,8 @@ impl NameWords {
 
 impl Part {
     /// Opens the part in the folder `path`. The caller has compared its files with the manifest.
-    /// `instruments` is the number in the manifest, and `has_sets` whether the identifiers have files
-    /// of their own (`extras`).
+    /// `instruments` is the number in the manifest, and `has_sets` whether the identifiers have
+    /// separate files (`extras`).
     ///
     /// # Errors
     /// When a file cannot be opened, or opening it shows that it is damaged.

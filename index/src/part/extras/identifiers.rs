@@ -6,7 +6,7 @@
 //! - `extras.places`: the place of each instrument's set in the heap, as `u32`, by DocId.
 //!
 //! A set has an entry for each identifier, in the order of the instrument. The lowest five bits of
-//! an entry's first byte are the code of its idType, the other three say what follows ([`Kind`]).
+//! an entry's first byte are the code of its idType, the other three say what follows ([`EntryKind`]).
 //! Most identifiers are copied from a text that is stored anyway: one that follows from the row
 //! ([`RowText`]), or an earlier one that is written in the set, such as the ISIN of a CUSIP. A text is
 //! named by a byte: the number of a [`RowText`], or [`FIRST_WRITTEN`] and the number of the written
@@ -14,7 +14,7 @@
 //! that nobody asked for is passed over.
 //!
 //! The place of a set that takes more than [`SET_BYTES_MAX`] has its beginning, which ends with
-//! [`Kind::Continued`] and the smaller place of the rest, where written texts are numbered from zero again.
+//! [`EntryKind::Continued`] and the smaller place of the rest, where written texts are numbered from zero again.
 
 use std::ops::Range;
 use std::path::Path;
@@ -44,10 +44,10 @@ const FIRST_WRITTEN: u8 = 16;
 
 const _: () = assert!(RowText::ALL.len() <= FIRST_WRITTEN as usize);
 
-/// What follows the first byte of an entry.
+/// The sort of an entry: the bytes that follow its first one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-enum Kind {
+enum EntryKind {
     /// The number of bytes, and the identifier.
     Written = 0,
     /// The name of a text, which is the identifier.
@@ -96,7 +96,7 @@ impl IdentifierSetsWriter {
         }
         let mut place = self.sets.put(&self.entries)?;
         for mut beginning in beginnings.into_iter().rev() {
-            beginning.push((Kind::Continued as u8) << CODE_BITS);
+            beginning.push((EntryKind::Continued as u8) << CODE_BITS);
             beginning.extend_from_slice(&place.to_le_bytes());
             place = self.sets.put(&beginning)?;
         }
@@ -116,7 +116,7 @@ impl IdentifierSetsWriter {
             if self.entries.len() > SET_BYTES_MAX {
                 return number;
             }
-            if self.put(identifier, texts, identifiers) == Kind::Written {
+            if self.put(identifier, texts, identifiers) == EntryKind::Written {
                 self.written.push(number);
             }
         }
@@ -129,7 +129,7 @@ impl IdentifierSetsWriter {
         identifier: &IdValue<'_>,
         row: &RowTexts<'_>,
         identifiers: &[IdValue<'_>],
-    ) -> Kind {
+    ) -> EntryKind {
         let text = identifier.as_str();
         let of_row = RowText::ALL.into_iter().filter_map(|of| Some((of as u8, row.get(of)?)));
         let of_set = (FIRST_WRITTEN..=u8::MAX).zip(&self.written);
@@ -148,15 +148,15 @@ impl IdentifierSetsWriter {
         let length = text.len() as u8;
         let (kind, source, after) =
             if let Some((name, _)) = sources().find(|(_, source)| *source == text) {
-                (Kind::Whole, vec![name], "")
+                (EntryKind::Whole, vec![name], "")
             } else if let Some((name, start)) = sources().find_map(part) {
-                (Kind::Part, vec![name, start, length], "")
+                (EntryKind::Part, vec![name, start, length], "")
             } else if let Some((name, more, after)) =
                 sources().filter_map(longer).min_by_key(|(_, more, _)| *more)
             {
-                (Kind::Longer, vec![name, more as u8], after)
+                (EntryKind::Longer, vec![name, more as u8], after)
             } else {
-                (Kind::Written, vec![length], text)
+                (EntryKind::Written, vec![length], text)
             };
         self.entries.push(identifier.id_type() as u8 | (kind as u8) << CODE_BITS);
         self.entries.extend_from_slice(&source);
@@ -273,7 +273,7 @@ impl<'s> Set<'s, '_> {
         while self.at < self.bytes.len() {
             let head = self.byte()?;
             let kind = head >> CODE_BITS;
-            if kind == Kind::Continued as u8 {
+            if kind == EntryKind::Continued as u8 {
                 let rest = self.bytes.get(self.at..)?.first_chunk()?;
                 return Some(Some(u32::from_le_bytes(*rest)));
             }
@@ -281,7 +281,7 @@ impl<'s> Set<'s, '_> {
             let text = &mut found.text;
             let start = text.len();
             match kind {
-                kind if kind == Kind::Written as u8 => {
+                kind if kind == EntryKind::Written as u8 => {
                     let length = self.byte()?;
                     let written = self.at..self.at + usize::from(length);
                     let own = self.text(length)?;
@@ -290,13 +290,13 @@ impl<'s> Set<'s, '_> {
                         text.push_str(own);
                     }
                 }
-                kind if kind == Kind::Whole as u8 => {
+                kind if kind == EntryKind::Whole as u8 => {
                     let name = self.byte()?;
                     if wants(id_type) {
                         text.push_str(self.named(name, &found.written)?);
                     }
                 }
-                kind if kind == Kind::Part as u8 => {
+                kind if kind == EntryKind::Part as u8 => {
                     let (name, from, length) = (self.byte()?, self.byte()?, self.byte()?);
                     if wants(id_type) {
                         let from = usize::from(from);
@@ -304,7 +304,7 @@ impl<'s> Set<'s, '_> {
                         text.push_str(source.get(from..from + usize::from(length))?);
                     }
                 }
-                kind if kind == Kind::Longer as u8 => {
+                kind if kind == EntryKind::Longer as u8 => {
                     let (name, length) = (self.byte()?, self.byte()?);
                     let more = self.text(length)?;
                     if wants(id_type) {

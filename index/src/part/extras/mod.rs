@@ -2,7 +2,7 @@
 //! numbers, dates and the remaining properties. They serve to export, verify or count the
 //! instruments of an index, and to show one in full. They are never used to find anything.
 //!
-//! The identifiers have files of their own (`identifiers`). The other fields are in two files, with
+//! The identifiers have separate files (`identifiers`). The other fields are in two files, with
 //! little-endian numbers. `extras.blocks` has zstd frames of [`BLOCK`] instruments each; an instrument
 //! is its length as `u32`, then its encoding without identifiers and without the fields of its row.
 //! `extras.starts` has the start of each block and the end of the last one, as `u64`. Its length says
@@ -39,7 +39,7 @@ const BLOCK_BEFORE: usize = 1024;
 /// The units of work of unpacking one instrument of a block.
 const INSTRUMENT_UNITS: u64 = 14;
 
-/// The units of work of reading the identifiers of an instrument from files of their own.
+/// The units of work of reading the identifiers of an instrument from separate files.
 const IDENTIFIERS_UNITS: u64 = 60;
 
 /// The most bytes of a block that is unpacked: a damaged frame may claim any length.
@@ -117,7 +117,7 @@ pub(crate) struct Extras {
 
 impl Extras {
     /// Opens the extras of a part with this many rows. `has_sets` says whether the identifiers have
-    /// files of their own, which follows from the format of the index.
+    /// separate files, which follows from the format of the index.
     pub(crate) fn open(part: &Path, rows: usize, has_sets: bool) -> Result<Self> {
         let (blocks, starts) =
             (Mapped::open(&part.join(BLOCKS))?, Mapped::open(&part.join(STARTS))?);
