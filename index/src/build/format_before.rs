@@ -12,7 +12,7 @@ use crate::generation::compare::PairWalk;
 use crate::generation::manifest::Manifest;
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
-use crate::instrument::id_type::IdType;
+use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::visible::Visible;
 use crate::meter::Meter;
 use crate::part::extras::tests::write_with_identifiers_in_blocks;
@@ -27,7 +27,7 @@ fn instruments() -> Vec<Instrument> {
             (IdType::Isin, "US0378331005".to_owned()),
         ];
         let admitted = texts.iter().filter_map(|(id_type, text)| id_type.admit(text).ok());
-        let identifiers = admitted.map(|one| one.into_owned()).collect();
+        let identifiers = admitted.map(IdValue::into_owned).collect();
         let ticker = Some(format!("t{number}"));
         Instrument { ticker, identifiers, ..Instrument::new(Figi::from_u64(number)) }
     };
