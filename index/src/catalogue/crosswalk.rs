@@ -22,8 +22,8 @@ impl Catalogue {
     /// row are read once, however many columns ask for them.
     ///
     /// # Errors
-    /// - [`Error::TakesMore`] when that takes more work than the meter allows.
-    /// - [`Error::Damaged`] when a file was changed after it was written.
+    /// - [`crate::Error::TakesMore`] when that takes more work than the meter allows.
+    /// - [`crate::Error::Damaged`] when a file was changed after it was written.
     ///
     /// # Panics
     /// When another catalogue returned a hit.
@@ -83,7 +83,7 @@ impl Catalogue {
     /// none.
     ///
     /// # Errors
-    /// [`Error::TakesMore`] when that takes more work than the meter allows.
+    /// [`crate::Error::TakesMore`] when that takes more work than the meter allows.
     ///
     /// # Panics
     /// When another catalogue returned the hit.

@@ -91,7 +91,7 @@ impl Catalogue {
     /// ([`Manifest::importance_bits`](crate::Manifest::importance_bits)).
     ///
     /// # Errors
-    /// [`Error::Damaged`] when a file was changed after it was written.
+    /// [`crate::Error::Damaged`] when a file was changed after it was written.
     ///
     /// # Panics
     /// When another catalogue returned the hit.
@@ -109,7 +109,7 @@ impl Catalogue {
     /// family, for people.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when a file was changed after it was written.
+    /// [`crate::Error::Damaged`] when a file was changed after it was written.
     ///
     /// # Panics
     /// When another catalogue returned the hit.
