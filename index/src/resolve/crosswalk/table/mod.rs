@@ -88,7 +88,7 @@ impl SymbolTable {
     /// Reads a table.
     ///
     /// # Errors
-    /// All faults of the text, or the first [`FAULTS_MAX`] of them.
+    /// All faults of the text, or the first 20 of them.
     pub fn parse(text: &[u8]) -> Result<Self, SymbolTableFaults> {
         if text.len() > SYMBOL_TABLE_BYTES_MAX {
             let what = format!(
