@@ -1,7 +1,7 @@
 //! The file with the operator's table of symbols, in place of the one that is part of the program
 //! (contract 21.15).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,10 @@ impl SymbolsFile {
 
 /// The bytes of a file, as far as they show that it is too large.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // A pipe would be waited for, also by a server that reads its settings again.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
     let mut text = Vec::new();
     File::open(path)?.take(SYMBOL_TABLE_BYTES_MAX as u64 + 1).read_to_end(&mut text)?;
     Ok(text)

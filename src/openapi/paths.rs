@@ -150,9 +150,9 @@ fn resolve_url(settings: &Settings) -> Fragment {
     let texts = "An identifier in any form; may be repeated.";
     let steps = "A step that chooses one of several rows; may be repeated.";
     let fields = "The fields of the rows, separated by commas: members of a row, idTypes, \
-        OCC_SYMBOL:compact, OCC_SYMBOL:padded, and symbols of a vendor such as symbol:yahoo.";
+        OCC_SYMBOL:compact, OCC_SYMBOL:padded, and symbols of vendors: symbol: and a name.";
     let format = "csv or json. Without it, what Accept likes best, among equals CSV.";
-    let as_type = "The idType of all texts, or symbol:yahoo for symbols of that vendor.";
+    let as_type = "The idType of all texts, or symbol: and the name of a vendor for its symbols.";
     let many = "With all, an ambiguous text is answered with all of its rows.";
     let operation = Fragment::default()
         .described(

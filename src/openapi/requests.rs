@@ -81,8 +81,8 @@ ResolveRequest {
     /// Steps that choose one of several rows: composite, home, or a property with values in the
     /// order of preference.
     optional prefer: list(text()).or_null().with("maxItems", 16),
-    /// Members of a row, idTypes, `OCC_SYMBOL:compact`, `OCC_SYMBOL:padded`, and symbols of a vendor
-    /// such as `symbol:yahoo`. Without it, the members of a row of v3.
+    /// Members of a row, idTypes, `OCC_SYMBOL:compact`, `OCC_SYMBOL:padded`, and symbols of
+    /// vendors: `symbol:` and a name. Without it, the members of a row of v3.
     optional fields: list(text()).or_null(),
     /// With all, an ambiguous job is answered with all of its rows.
     optional many: text().or_null(),

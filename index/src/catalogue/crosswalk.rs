@@ -14,6 +14,9 @@ use crate::resolve::crosswalk::{Crosswalk, ListColumns, ListField, SYMBOL_UNITS}
 use crate::resolve::question::Question;
 use crate::search::{Hit, RowSource as _};
 
+/// The units of work of a text of a row: it is copied, and compared with the others of its column.
+const TEXT_UNITS: u64 = 20;
+
 /// The most rows that a symbol may find when it is read back. One that finds more is not shown.
 const READ_BACK_ROWS_MAX: usize = 64;
 
@@ -54,7 +57,9 @@ impl Catalogue {
                     let wants = |id_type: IdType| wanted[id_type as usize];
                     part.extras.identifiers(&path, hit.doc, row, wants, &mut identifiers)?;
                 }
+                let before = crosswalk.len();
                 crosswalk.add(*hit, |field| row.value(field), identifiers.iter(), columns);
+                meter.charge(TEXT_UNITS * (crosswalk.len() - before) as u64)?;
                 self.add_symbols(*hit, columns.fields, &mut crosswalk, (&mut read, meter))?;
             }
         }

@@ -14,7 +14,7 @@
 //! that nobody asked for is passed over.
 //!
 //! The place of a set that takes more than [`SET_BYTES_MAX`] has its beginning, which ends with
-//! [`EntryKind::Continued`] and the smaller place of the rest, where written texts are numbered from zero again.
+//! [`EntryKind::Continued`] and the place of the rest, where written texts are numbered from zero again.
 
 use std::ops::Range;
 use std::path::Path;
@@ -65,9 +65,24 @@ enum EntryKind {
 /// fewer are written in as many bytes.
 const COPIED_BYTES_MIN: usize = 3;
 
+/// The most bytes of the texts of one instrument: those of a hundred values of each idType take 170 KB.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// The most places of one set: an entry has at most two bytes more than its text, which has one.
+const PLACES_MAX: usize = 3 * TEXT_BYTES_MAX / SET_BYTES_MAX + 1;
+
+/// The bytes of sets in memory after which they are written to the file, and not shared any more.
+/// Instruments that have one set are mostly close to each other.
+const HEAP_BYTES: usize = 8 << 20;
+
 /// Writes the identifiers of the instruments of a part, in FIGI order.
 pub(super) struct IdentifierSetsWriter {
-    sets: TextHeap,
+    /// The sets in memory, and the place of the first of them.
+    heap: TextHeap,
+    start: TextRef,
+    /// The bytes in memory after which they are written.
+    heap_bytes: usize,
+    sets: FileWriter,
     places: FileWriter,
     entries: Vec<u8>,
     /// The identifiers that are written in `entries`, by their places in the instrument.
@@ -76,12 +91,20 @@ pub(super) struct IdentifierSetsWriter {
 
 impl IdentifierSetsWriter {
     pub(super) fn create(part: &Path) -> Result<Self> {
-        let places = FileWriter::create(part.join(PLACES))?;
-        let (entries, written) = Default::default();
-        Ok(Self { sets: TextHeap::default(), places, entries, written })
+        let [sets, places] = [SETS, PLACES].map(|name| FileWriter::create(part.join(name)));
+        let (heap, entries, written) = Default::default();
+        let (sets, places) = (sets?, places?);
+        Ok(Self { heap, start: 0, heap_bytes: HEAP_BYTES, sets, places, entries, written })
     }
 
     pub(super) fn add(&mut self, instrument: &Instrument) -> Result<()> {
+        let bytes = instrument.identifiers.iter().map(|one| one.as_str().len());
+        if bytes.sum::<usize>() > TEXT_BYTES_MAX {
+            return Err(Error::PartTooLarge("bytes of the identifiers of one instrument"));
+        }
+        if self.heap.bytes().len() >= self.heap_bytes {
+            self.flush()?;
+        }
         let of_row = |field| instrument.field(field);
         let texts = RowTexts::of(&of_row);
         let mut rest = &instrument.identifiers[..];
@@ -94,18 +117,37 @@ impl IdentifierSetsWriter {
             beginnings.push(std::mem::take(&mut self.entries));
             rest = &rest[taken..];
         }
-        let mut place = self.sets.put(&self.entries)?;
+        let entries = std::mem::take(&mut self.entries);
+        let mut place = self.share(&entries)?;
+        self.entries = entries;
         for mut beginning in beginnings.into_iter().rev() {
             beginning.push((EntryKind::Continued as u8) << CODE_BITS);
             beginning.extend_from_slice(&place.to_le_bytes());
-            place = self.sets.put(&beginning)?;
+            place = self.share(&beginning)?;
         }
         self.places.write(&place.to_le_bytes())
     }
 
-    pub(super) fn finish(self, part: &Path) -> Result<()> {
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.flush()?;
         self.places.finish()?;
-        self.sets.write(&part.join(SETS))
+        self.sets.finish()
+    }
+
+    /// The place of a set. Adds it unless it is in memory.
+    fn share(&mut self, set: &[u8]) -> Result<TextRef> {
+        let place = self.start.checked_add(self.heap.put(set)?);
+        place.ok_or(Error::PartTooLarge("bytes of identifiers"))
+    }
+
+    /// Writes the sets that are in memory to the file.
+    fn flush(&mut self) -> Result<()> {
+        let heap = std::mem::take(&mut self.heap);
+        self.sets.write(heap.bytes())?;
+        let end = self.start as usize + heap.bytes().len();
+        self.start =
+            TextRef::try_from(end).map_err(|_| Error::PartTooLarge("bytes of identifiers"))?;
+        Ok(())
     }
 
     /// Encodes identifiers into `entries`, as many as fit. Returns their number.
@@ -194,14 +236,15 @@ impl IdentifierSets {
         found.clear();
         let texts = RowTexts::of(of_row);
         let mut place = self.places.u32_at(0, doc as usize);
-        loop {
+        // A damaged file may lead in a circle.
+        for _ in 0..PLACES_MAX {
             let mut set = Set { bytes: text_within(&self.sets, place)?, at: 0, row: &texts };
             match set.take(&wants, found)? {
                 None => return Some(()),
-                // The rest was written before, so that a damaged file cannot lead in a circle.
-                Some(rest) => place = Some(rest).filter(|rest| *rest < place)?,
+                Some(rest) => place = rest,
             }
         }
+        None
     }
 
     /// The set of a DocId as it is stored; `None` when it is in several places or damaged. Instruments
@@ -315,7 +358,7 @@ impl<'s> Set<'s, '_> {
                 _ => return None,
             }
             // Otherwise a damaged set could copy a long text any number of times.
-            if text.len() - start > ID_VALUE_BYTES_MAX {
+            if text.len() - start > ID_VALUE_BYTES_MAX || text.len() > TEXT_BYTES_MAX {
                 return None;
             }
             if text.len() > start {
@@ -361,7 +404,7 @@ mod tests {
         let part = tempfile::tempdir().unwrap();
         let mut writer = IdentifierSetsWriter::create(part.path()).unwrap();
         instruments.iter().for_each(|one| writer.add(one).unwrap());
-        writer.finish(part.path()).unwrap();
+        writer.finish().unwrap();
         let sets = IdentifierSets::open(part.path(), instruments.len()).unwrap();
         (part, sets)
     }
@@ -454,7 +497,7 @@ mod tests {
         }
         assert!([0, 1, 2].iter().all(|doc| sets.stored(*doc).is_none()));
         assert_eq!(sets.places.u32_at(0, 0), sets.places.u32_at(0, 2));
-        // A rest that is not before its beginning.
+        // A rest that leads in a circle, to a text that is none, and out of the file.
         let path = part.path().join(SETS);
         let mut bytes = std::fs::read(&path).unwrap();
         let end = sets.places.u32_at(0, 0) as usize;
@@ -466,6 +509,38 @@ mod tests {
             let sets = IdentifierSets::open(part.path(), all.len()).unwrap();
             assert_eq!(read(&sets, 0, &all[0]), None, "{place}");
         }
+    }
+
+    /// Sets that are equal, but too far apart to be shared.
+    #[test]
+    fn a_full_heap_is_written() {
+        let of = |number: usize| {
+            let text = format!("{number:060}");
+            instrument("A", &[(IdType::Bb, &text), (IdType::Isin, "US0378331005")])
+        };
+        let all: Vec<_> = (0..300).map(|number| of(number % 290)).collect();
+        let part = tempfile::tempdir().unwrap();
+        let mut writer = IdentifierSetsWriter::create(part.path()).unwrap();
+        writer.heap_bytes = 1_000;
+        all.iter().for_each(|one| writer.add(one).unwrap());
+        writer.finish().unwrap();
+        let sets = IdentifierSets::open(part.path(), all.len()).unwrap();
+        for (doc, of) in (0..).zip(&all) {
+            assert_eq!(read(&sets, doc, of).unwrap(), identifiers(of));
+        }
+        assert_ne!(sets.places.u32_at(0, 0), sets.places.u32_at(0, 290));
+    }
+
+    #[test]
+    fn more_text_than_one_instrument_may_have_is_refused() {
+        let text = "X".repeat(ID_VALUE_BYTES_MAX);
+        let values = vec![(IdType::Bb, &text[..]); TEXT_BYTES_MAX / ID_VALUE_BYTES_MAX];
+        let part = tempfile::tempdir().unwrap();
+        let mut writer = IdentifierSetsWriter::create(part.path()).unwrap();
+        writer.add(&instrument("A", &values)).unwrap();
+        let values = [&values[..], &[(IdType::Isin, "US0378331005")]].concat();
+        let error = writer.add(&instrument("A", &values)).unwrap_err().to_string();
+        assert!(error.contains("bytes of the identifiers of one instrument"), "{error}");
     }
 
     #[test]

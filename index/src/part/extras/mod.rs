@@ -89,7 +89,7 @@ impl ExtrasWriter {
             self.pack(part)?;
         }
         self.blocks.finish()?;
-        self.identifiers.finish(part)?;
+        self.identifiers.finish()?;
         let starts: Vec<u8> = self.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
         write_file(&part.join(STARTS), &starts)
     }
@@ -202,7 +202,7 @@ impl Extras {
     /// Reads the identifiers of the wanted idTypes of a DocId with this row into `found`.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when they cannot be decoded, or are those of another instrument.
+    /// [`Error::Damaged`] when they cannot be decoded.
     pub(crate) fn identifiers(
         &self,
         part: &Path,

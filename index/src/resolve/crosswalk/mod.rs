@@ -190,11 +190,13 @@ impl Crosswalk {
         }
     }
 
-    /// Adds a text of a column of the last row, unless the column has it.
+    /// Adds a text of a column of the last row, unless the column has it. The texts of a column are
+    /// added together.
     pub(crate) fn put(&mut self, place: usize, text: &str) {
         let before = self.rows.len().checked_sub(2).map_or(0, |row| self.rows[row].1);
-        let of_row = CrosswalkRow { crosswalk: self, texts: (before, self.texts.len()) };
-        let is_known = of_row.texts(place).any(|known| known == text);
+        let of_column = (before..self.texts.len()).rev();
+        let mut of_column = of_column.take_while(|number| self.texts[*number].0 == place);
+        let is_known = of_column.any(|number| self.text(number) == text);
         if let Some(last) = self.rows.last_mut()
             && !is_known
         {
@@ -202,6 +204,16 @@ impl Crosswalk {
             self.texts.push((place, self.text.len()));
             last.1 = self.texts.len();
         }
+    }
+
+    /// The number of the texts of all rows.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn text(&self, number: usize) -> &str {
+        let start = number.checked_sub(1).map_or(0, |before| self.texts[before].1);
+        &self.text[start..self.texts[number].1]
     }
 
     /// The columns of a row of today; all are empty when the row was not read.

@@ -1,6 +1,8 @@
 //! A table of symbols of the operator's, for `figdex map` and for a server: its vendors take the place
 //! of those of the program (contract 21.15 to 21.17).
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::Desk;
@@ -140,7 +142,11 @@ fn tables_with_faults() {
                MARK:TICKER";
     let absent = "absent.txt cannot be read (No such file or directory (os error 2)): name a file \
                   with a table of symbols";
-    for (file, fault) in [("bad.txt", bad), ("absent.txt", absent)] {
+    // Nobody waits for a pipe.
+    assert!(Command::new("mkfifo").arg(desk.path("pipe.txt")).status().unwrap().success());
+    let pipe = "pipe.txt cannot be read (it is not a regular file): name a file with a table of \
+                symbols";
+    for (file, fault) in [("bad.txt", bad), ("absent.txt", absent), ("pipe.txt", pipe)] {
         let server = ["--index", "index", "--listen", "127.0.0.1:0", "--symbols", file];
         let map = ["map", "in.csv", "--index", "index", "--out", "out.csv", "--symbols", file];
         for arguments in [&server[..], &[&["config"], &server[..]].concat(), &map] {
