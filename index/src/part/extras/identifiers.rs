@@ -497,7 +497,7 @@ mod tests {
         }
         assert!([0, 1, 2].iter().all(|doc| sets.stored(*doc).is_none()));
         assert_eq!(sets.places.u32_at(0, 0), sets.places.u32_at(0, 2));
-        // A rest that leads in a circle, to a text that is none, and out of the file.
+        // A rest that leads in a circle, to an invalid place, and out of the file.
         let path = part.path().join(SETS);
         let mut bytes = std::fs::read(&path).unwrap();
         let end = sets.places.u32_at(0, 0) as usize;
