@@ -20,23 +20,20 @@ use parquet::data_type::{
 };
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
 use super::{ParquetCell, ParquetColumn, ParquetKind, ParquetOptions};
 
-/// The rows that DuckDB reads at once. A row group has a multiple of them.
-pub(super) const STEP_ROWS: usize = 2048;
-
 /// The most rows of a row group.
-pub(super) const GROUP_ROWS: usize = 60 * STEP_ROWS;
+pub(super) const GROUP_ROWS: usize = 122_880;
 
 /// The least rows of a row group that ends because its filter is full, and the least values of the
 /// filter then. Each group has its part of the footer, which a reader reads for every group; of a
 /// group with the value, a reader reads several columns.
-const FULL_ROWS: usize = 16 * STEP_ROWS;
-const FULL_VALUES: usize = 256 * BLOCK_VALUES;
+const FULL_ROWS: usize = 24_576;
+const FULL_BLOCKS: usize = 256;
 
 /// The bytes of text after which a row group ends.
 const GROUP_BYTES: usize = 64 << 20;
@@ -44,15 +41,22 @@ const GROUP_BYTES: usize = 64 << 20;
 /// The most rows of a page.
 const PAGE_ROWS: usize = 4096;
 
-/// The share of the row groups without a value that a Bloom filter does not leave out. A filter
-/// with a smaller share has more bytes, which a reader reads for every group; with a larger one it
-/// reads the column of more groups. The sum is least here, where a value has 5 bytes in its column.
-/// The library makes a filter as small as this share allows.
-const BLOOM_SHARE: f64 = 0.05;
+/// The most rows of a page of a column by which rows are looked up, and the level of its compression.
+/// A reader reads all of the column, and a longer page is compressed to fewer bytes.
+const LOOKED_UP_PAGE_ROWS: usize = 4 * PAGE_ROWS;
+const LOOKED_UP_LEVEL: i32 = 9;
+
+/// The share of the row groups without a value that a Bloom filter does not leave out, as the library
+/// estimates it: some blocks have more values than others, so that it is 0.043 in truth. A filter with
+/// a smaller share has more bytes, which a reader reads for every group; with a larger one it reads the
+/// column of more groups. The sum is about the same from 0.03 to 0.07, where a value has 4 bytes in its
+/// column; a small share makes look-ups more alike. The library makes a filter as small as this share
+/// allows.
+const BLOOM_SHARE: f64 = 0.036;
 
 /// The distinct values of each block of a full filter. A block has 32 bytes. With one value more in
 /// each, the share is above [`BLOOM_SHARE`], and the library writes a filter of twice the size.
-const BLOCK_VALUES: usize = 36;
+const BLOCK_VALUES: usize = 34;
 
 /// The rows of a Parquet file that is being written.
 pub struct ParquetRows {
@@ -71,8 +75,6 @@ struct LookedUp {
     place: usize,
     /// The hashes of the values: a filter has no more of them either.
     hashes: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
-    /// The number of hashes before the rows of the last step.
-    before: usize,
 }
 
 /// The bytes that the library has written and that were not moved to the output yet.
@@ -127,7 +129,7 @@ impl ParquetRows {
     /// # Errors
     /// When two columns have the same name.
     pub fn begin(columns: Vec<ParquetColumn>, options: ParquetOptions) -> io::Result<Self> {
-        let properties = properties(&columns, &options);
+        let properties = properties(&columns, &options).map_err(failed)?;
         let fields = columns.iter().map(|column| field(column).map(Arc::new));
         let fields = fields.collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let schema = Type::group_type_builder("figdex").with_fields(fields).build();
@@ -165,12 +167,8 @@ impl ParquetRows {
             return Err(mismatch());
         }
         self.rows += 1;
-        let mut is_full = false;
-        if let Some(looked_up) = &mut self.looked_up
-            && self.rows.is_multiple_of(STEP_ROWS)
-        {
-            is_full = looked_up.end_step() && self.rows >= FULL_ROWS;
-        }
+        let is_full =
+            self.rows >= FULL_ROWS && self.looked_up.as_ref().is_some_and(LookedUp::is_full);
         if is_full || self.rows >= GROUP_ROWS || self.text_bytes >= GROUP_BYTES {
             self.end_group(out)?;
         }
@@ -203,7 +201,6 @@ impl ParquetRows {
             (self.rows, self.text_bytes) = (0, 0);
             if let Some(looked_up) = &mut self.looked_up {
                 looked_up.hashes.clear();
-                looked_up.before = 0;
             }
         }
         self.written.drain(out)
@@ -212,7 +209,7 @@ impl ParquetRows {
 
 impl LookedUp {
     fn new(place: usize) -> Self {
-        Self { place, hashes: HashSet::default(), before: 0 }
+        Self { place, hashes: HashSet::default() }
     }
 
     fn add(&mut self, cell: ParquetCell<'_>) {
@@ -222,15 +219,12 @@ impl LookedUp {
         }
     }
 
-    /// Ends a step. Returns whether the filter is so full that the next step would double it.
-    fn end_step(&mut self) -> bool {
-        let values = self.hashes.len();
-        // The next step probably brings as many values as this one, or a few more.
-        let step = values - self.before;
-        let next = values + step + step / 8;
-        self.before = values;
-        let blocks = |values: usize| values.div_ceil(BLOCK_VALUES).next_power_of_two();
-        values > FULL_VALUES && blocks(next) > blocks(values)
+    /// Whether a filter of these values is full: one value more would double it.
+    fn is_full(&self) -> bool {
+        let blocks = self.hashes.len() / BLOCK_VALUES;
+        self.hashes.len().is_multiple_of(BLOCK_VALUES)
+            && blocks.is_power_of_two()
+            && blocks >= FULL_BLOCKS
     }
 }
 
@@ -334,19 +328,34 @@ fn field(column: &ParquetColumn) -> Result<Type, ParquetError> {
         .build()
 }
 
-fn properties(columns: &[ParquetColumn], options: &ParquetOptions) -> WriterProperties {
+fn properties(
+    columns: &[ParquetColumn],
+    options: &ParquetOptions,
+) -> Result<WriterProperties, ParquetError> {
+    let level = ZstdLevel::try_new(LOOKED_UP_LEVEL)?;
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_data_page_row_count_limit(PAGE_ROWS);
     let fact = |(name, value): &(&str, String)| KeyValue::new((*name).to_owned(), value.clone());
     let facts: Vec<_> = options.facts.iter().map(fact).collect();
     properties = properties.set_key_value_metadata((!facts.is_empty()).then_some(facts));
-    for column in columns.iter().filter(|column| column.is_looked_up) {
+    for column in columns {
         let path = ColumnPath::new(vec![column.name.clone()]);
+        if !column.is_looked_up {
+            // Rows are not in the order of these texts, so that their statistics leave no group out.
+            // Every reader would read them, in the footer.
+            if matches!(column.kind, ParquetKind::Text) {
+                properties =
+                    properties.set_column_statistics_enabled(path, EnabledStatistics::None);
+            }
+            continue;
+        }
         // Few rows have the same value, so a dictionary would be longer than the texts.
         properties = properties
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_encoding(path.clone(), Encoding::DELTA_BYTE_ARRAY)
+            .set_column_compression(path.clone(), Compression::ZSTD(level))
+            .set_column_data_page_row_count_limit(path.clone(), LOOKED_UP_PAGE_ROWS)
             .set_column_bloom_filter_fpp(path.clone(), BLOOM_SHARE)
             .set_column_bloom_filter_max_ndv(path, GROUP_ROWS as u64);
     }
@@ -355,14 +364,15 @@ fn properties(columns: &[ParquetColumn], options: &ParquetOptions) -> WriterProp
         let path = ColumnPath::new(vec![first.name.clone()]);
         properties = properties
             .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_encoding(path, Encoding::DELTA_BYTE_ARRAY)
+            .set_column_encoding(path.clone(), Encoding::DELTA_BYTE_ARRAY)
+            .set_column_statistics_enabled(path, EnabledStatistics::Page)
             .set_sorting_columns(Some(vec![SortingColumn {
                 column_idx: 0,
                 descending: false,
                 nulls_first: false,
             }]));
     }
-    properties.build()
+    Ok(properties.build())
 }
 
 /// A fault of the library, as an error of writing.
