@@ -35,22 +35,26 @@ impl Catalogue {
         let mut of_id_types = [0; IdType::ALL.len()];
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = entry.path(&self.generation.path);
-            part.for_each_apart(&path, |_, row, extras| {
-                for (count, (attribute, in_row)) in of_attributes.iter_mut().zip(&attributes) {
-                    *count += u64::from(match in_row {
-                        Some(field) => row.value(*field).is_some(),
-                        None => extras.value(*attribute).is_some(),
-                    });
-                }
-                let mut has_identifier = identifiers_in_row(row);
-                for identifier in &extras.identifiers {
-                    has_identifier[identifier.id_type() as usize] = true;
-                }
-                for (count, has) in of_id_types.iter_mut().zip(has_identifier) {
-                    *count += u64::from(has);
-                }
-                Ok::<_, Error>(())
-            })?;
+            part.for_each_apart(
+                &path,
+                |_| true,
+                |_, row, extras| {
+                    for (count, (attribute, in_row)) in of_attributes.iter_mut().zip(&attributes) {
+                        *count += u64::from(match in_row {
+                            Some(field) => row.value(*field).is_some(),
+                            None => extras.value(*attribute).is_some(),
+                        });
+                    }
+                    let mut has_identifier = identifiers_in_row(row);
+                    for identifier in &extras.identifiers {
+                        has_identifier[identifier.id_type() as usize] = true;
+                    }
+                    for (count, has) in of_id_types.iter_mut().zip(has_identifier) {
+                        *count += u64::from(has);
+                    }
+                    Ok::<_, Error>(())
+                },
+            )?;
         }
         let of_attributes = Attribute::ALL.iter().map(|one| one.name()).zip(of_attributes);
         let properties =

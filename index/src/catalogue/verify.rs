@@ -5,6 +5,7 @@
 use super::Catalogue;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
+use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
@@ -17,6 +18,10 @@ use crate::part::segment::columns::Columns;
 /// The most DocIds of a key that are searched for the DocId of the instrument. A key with more
 /// DocIds is not searched: only the number of DocIds of all keys together is checked.
 const COMPARED_POSTINGS_MAX: usize = 64;
+
+/// The bytes of facts about rows that are kept in memory. If there are more, they are in a temporary
+/// file.
+const FACTS_BYTES_MAX: usize = 64 << 20;
 
 impl Catalogue {
     /// Calls `each` with every instrument as it was added, in FIGI order. Only its importance may
@@ -54,11 +59,19 @@ impl Catalogue {
                 self.find(figi).map(|hit| self.instrument(hit)).transpose()
             })?;
         }
-        let securities = Securities::of(self.vocabulary().countries().clone(), |each| {
-            self.instruments(|instrument| {
-                each(instrument.figi, &Facts::of(instrument));
-                Ok(())
-            })
+        let countries = self.vocabulary().countries().clone();
+        let securities = Securities::of_rows(countries, FACTS_BYTES_MAX, |each| {
+            let parts = self.generation.parts.iter().zip(&self.manifest().parts);
+            for (part, entry) in parts {
+                let path = entry.path(&self.generation.path);
+                // Of the identifiers, the facts need only the ISIN.
+                let wants = |id_type| id_type == IdType::Isin;
+                part.for_each_apart(&path, wants, |_, row, mut instrument| {
+                    instrument.complete(&row);
+                    each(instrument.figi, &Facts::of(&instrument))
+                })?;
+            }
+            Ok(())
         })?;
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = entry.path(&self.generation.path);

@@ -125,7 +125,13 @@ impl<'a> WalkSide<'a> {
             return Err(self.damaged("extras are not those of their row"));
         }
         let row = part.rows.get(self.doc);
-        part.extras.add_identifiers(&self.generation.path, self.doc, row, &mut instrument)?;
+        part.extras.add_identifiers(
+            &self.generation.path,
+            self.doc,
+            row,
+            |_| true,
+            &mut instrument,
+        )?;
         instrument.importance = part.ranks.importance(self.doc);
         instrument.complete(&row);
         Ok(instrument)

@@ -39,6 +39,7 @@ use self::segment::postings::RarePostings;
 use self::segment::schema::Fields;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
+use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 
 /// A part of a generation, open for reading.
@@ -178,17 +179,22 @@ impl Part {
         path: &Path,
         mut each: impl FnMut(u32, Instrument) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.for_each_apart(path, |doc, row, mut instrument| {
-            instrument.complete(&row);
-            each(doc, instrument)
-        })
+        self.for_each_apart(
+            path,
+            |_| true,
+            |doc, row, mut instrument| {
+                instrument.complete(&row);
+                each(doc, instrument)
+            },
+        )
     }
 
-    /// As [`Self::for_each`], but passes the row and an instrument that holds only the extras and
-    /// the importance. So no text of the row is copied.
+    /// As [`Self::for_each`], but passes the row and an instrument that holds only the extras, the
+    /// importance and the identifiers of the wanted idTypes. So no text of the row is copied.
     pub(crate) fn for_each_apart<E: From<Error>>(
         &self,
         path: &Path,
+        wants: impl Fn(IdType) -> bool,
         mut each: impl FnMut(u32, Row<'_>, Instrument) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut doc = 0;
@@ -199,7 +205,7 @@ impl Part {
                 return Err(Error::damaged(path, what).into());
             }
             let row = self.rows.get(doc);
-            self.extras.add_identifiers(path, doc, row, &mut instrument)?;
+            self.extras.add_identifiers(path, doc, row, &wants, &mut instrument)?;
             instrument.importance = self.ranks.importance(doc);
             doc += 1;
             each(doc - 1, row, instrument)

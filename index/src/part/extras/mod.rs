@@ -171,12 +171,12 @@ impl Extras {
             let what = format!("extras: {} is not the instrument of its row", instrument.figi);
             return Err(Error::damaged(part, what));
         }
-        self.add_identifiers(part, doc, row, &mut instrument)?;
+        self.add_identifiers(part, doc, row, |_| true, &mut instrument)?;
         Ok(instrument)
     }
 
-    /// Adds the identifiers of a DocId with this row to an instrument from a block, unless the block
-    /// had them.
+    /// Adds the identifiers of the wanted idTypes of a DocId with this row to an instrument from a
+    /// block, unless the block had all of them.
     ///
     /// # Errors
     /// [`Error::Damaged`] when they cannot be decoded.
@@ -185,11 +185,12 @@ impl Extras {
         part: &Path,
         doc: u32,
         row: Row<'_>,
+        wants: impl Fn(IdType) -> bool,
         instrument: &mut Instrument,
     ) -> Result<()> {
         if let Some(identifiers) = &self.identifiers {
             let mut found = IdentifierTexts::default();
-            let read = identifiers.read(doc, &|field| row.value(field), |_| true, &mut found);
+            let read = identifiers.read(doc, &|field| row.value(field), wants, &mut found);
             read.ok_or_else(|| damaged_identifiers(part))?;
             let found = found.iter();
             let found =
@@ -333,7 +334,7 @@ fn damaged(part: &Path) -> Error {
 impl Instrument {
     /// Fills in the fields from the instrument's row.
     pub(crate) fn complete(&mut self, row: &Row<'_>) {
-        let owned = |text: Option<Text<'_>>| text.map(|text| text.to_string());
+        let owned = |text: Option<Text<'_>>| text.map(Text::to_text);
         self.composite_figi = row.composite_figi();
         self.share_class_figi = row.share_class_figi();
         self.ticker = owned(row.ticker());
@@ -404,7 +405,7 @@ pub(crate) mod tests {
             let doc = all.len() as u32;
             extras.step(&mut at, doc).unwrap();
             assert_eq!(Instrument::decode(at.encoded()).unwrap(), read);
-            extras.add_identifiers(part, doc, rows.get(doc), &mut read)?;
+            extras.add_identifiers(part, doc, rows.get(doc), |_| true, &mut read)?;
             all.push(read);
             Ok::<_, Error>(())
         };

@@ -2,6 +2,7 @@
 //! identifiers are copied: its ticker, its unique IDs, and for an option the symbols and the base ticker
 //! that follow from a ticker such as `AAPL US 12/19/25 C200`.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::instrument::id_type::upper;
@@ -59,8 +60,14 @@ impl<'r> RowTexts<'r> {
 
     fn make(&self, text: RowText) -> Option<String> {
         let field = |field| {
-            let value = (self.of_row)(field)?.to_string();
-            Some(upper(&value).into_owned())
+            let value = match (self.of_row)(field)? {
+                FieldValue::Text(text) => text.to_text(),
+                value => value.to_string(),
+            };
+            Some(match upper(&value) {
+                Cow::Borrowed(_) => value,
+                Cow::Owned(upper) => upper,
+            })
         };
         match text {
             RowText::Ticker => field(Field::Ticker),

@@ -35,6 +35,9 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
     let names = names.chain(forms.into_iter().map(|form| (KeyKind::Form, form)));
     let squeezed = instrument.keys().filter_map(|id_value| {
         let id_type = id_value.id_type();
+        if is_plain(&id_value) {
+            return None;
+        }
         let key_kind = match id_type {
             // Tickers with blanks are those of derivatives and bonds. Only their exact spelling is
             // an exact match: a squeezed key for each would be one more key for nearly every
@@ -64,6 +67,13 @@ fn forms(instrument: &Instrument, kind: Kind, common_name: Option<&str>) -> Vec<
     forms.sort_unstable();
     forms.dedup();
     forms
+}
+
+/// Whether a value plainly follows from its squeezed text, which is then itself in lower case. This
+/// spares most values the rules below.
+fn is_plain(id_value: &IdValue<'_>) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    id_value.as_str().bytes().all(is_plain)
 }
 
 /// Whether a search finds rows by values of this idType (contract 9.9). It does not for three: a
@@ -113,6 +123,40 @@ mod tests {
             let expected: Vec<_> =
                 key.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
             assert_eq!(keys_of(id_type, text), expected, "{text}");
+        }
+    }
+
+    /// The rule for most values says what the rules for all values say.
+    #[test]
+    fn a_plain_value_follows_from_its_squeezed_text() {
+        let mut plain = 0;
+        for id_type in IdType::ALL {
+            for text in [
+                "IBM",
+                "US4592001014",
+                "459200101",
+                "2005973",
+                "BBG000BLNNH6",
+                "A1B2C3D4E5F6G7H8",
+                "GOOGLL251219C00200000",
+                "AAPL251219C00200000",
+            ] {
+                let Ok(value) = id_type.admit(text) else { continue };
+                if is_plain(&value) {
+                    let squeezed = squeeze(value.as_str());
+                    assert!(!squeezed.is_empty());
+                    assert_eq!(spelling(id_type, &squeezed), Some(value), "{}", id_type.name());
+                    plain += 1;
+                }
+            }
+        }
+        assert!(plain > IdType::ALL.len(), "{plain}");
+        for (id_type, text) in [
+            (IdType::Occ, "AAPL  251219C00200000"),
+            (IdType::Ticker, "BRK/B"),
+            (IdType::Bb, "TSLA US"),
+        ] {
+            assert!(!is_plain(&id_type.admit(text).unwrap()), "{text}");
         }
     }
 }

@@ -240,6 +240,11 @@ impl Facts {
         !self.kind.ends() && (self.share_class.or(self.composite).is_some() || self.isin.is_some())
     }
 
+    /// Whether the rank of another row may depend on this row.
+    pub(super) fn decide_of_others(&self) -> bool {
+        !self.kind.ends() || self.importance.is_some()
+    }
+
     /// The class of the listing, from 0, the best, to [`REPORTING`]. `stands_for_market` is true
     /// when the row is its own composite or has none. If its kind does not end on a day, it is also
     /// true when the composite has no row, as on a market with a single venue.

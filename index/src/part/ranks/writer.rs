@@ -3,15 +3,17 @@
 //! Rows of all parts are ranked together, so that no answer depends on the division into parts
 //! (contract 10.7).
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::{BufReader, Read as _};
+use std::io::{BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::num::{NonZeroU16, NonZeroU64};
 use std::path::{Path, PathBuf};
 
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, SegmentReader, TERMINATED};
+use tempfile::SpooledTempFile;
 
 use super::choice::{Among, BEST, BestBy, Choice, Distance, Standing, bytes};
 use super::importances::{Collected, Values};
@@ -27,6 +29,9 @@ use crate::part::rows::Rows;
 
 /// The file with the facts of a part's rows. It is removed when the part is ranked.
 const FACTS: &str = "ranks.facts";
+
+/// The bytes that [`Securities::of_rows`] keeps of a row.
+const KEPT_BYTES: u64 = 8 + FACTS_BYTES as u64;
 
 /// Writes the facts of a part's rows. Instruments are added in FIGI order.
 pub(crate) struct FactsWriter(FileWriter);
@@ -150,6 +155,46 @@ impl Securities {
     /// Collects the securities of these parts, from the files of [`FactsWriter`].
     pub(crate) fn of_parts(countries: Countries, parts: &[PathBuf]) -> Result<Self> {
         Self::of(countries, |each| parts.iter().try_for_each(|part| for_each(part, &mut *each)))
+    }
+
+    /// Collects the securities of rows that take long to read: `visit` is called once, with a function
+    /// that takes the FIGI and the facts of every row. The facts that are needed again are in memory or,
+    /// if they have more than `memory` bytes, in a temporary file without a name.
+    ///
+    /// # Errors
+    /// Those of `visit`, and those of the temporary file.
+    pub(crate) fn of_rows(
+        countries: Countries,
+        memory: usize,
+        visit: impl FnOnce(&mut dyn FnMut(Figi, &Facts) -> Result<()>) -> Result<()>,
+    ) -> Result<Self> {
+        let folder = std::env::temp_dir();
+        let mut kept = BufWriter::new(SpooledTempFile::new(memory));
+        visit(&mut |figi, facts| {
+            if facts.decide_of_others() {
+                kept.write_all(&figi.to_u64().to_le_bytes()).map_err(Error::io(&folder))?;
+                kept.write_all(&facts.to_bytes()).map_err(Error::io(&folder))?;
+            }
+            Ok(())
+        })?;
+        let kept = kept.into_inner().map_err(|error| Error::io(&folder)(error.into_error()))?;
+        let kept = RefCell::new(kept);
+        Self::of(countries, |each| {
+            let mut kept = kept.borrow_mut();
+            let mut read = || {
+                let count = kept.seek(SeekFrom::End(0))? / KEPT_BYTES;
+                kept.rewind()?;
+                let mut kept = BufReader::new(&mut *kept);
+                for _ in 0..count {
+                    let (mut figi, mut facts) = ([0; 8], [0; FACTS_BYTES]);
+                    kept.read_exact(&mut figi)?;
+                    kept.read_exact(&mut facts)?;
+                    each(Figi::from_u64(u64::from_le_bytes(figi)), &Facts::from_bytes(&facts));
+                }
+                Ok(())
+            };
+            read().map_err(Error::io(&folder))
+        })
     }
 
     /// The security of a row; `None` when no other row can belong to the same security.
@@ -380,4 +425,66 @@ fn for_each(part: &Path, mut each: impl FnMut(Figi, &Facts)) -> Result<()> {
         each(rows.figi(doc), &Facts::from_bytes(&bytes));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::id_type::IdType;
+    use crate::instrument::importance::Importance;
+    use crate::instrument::vocabulary::Property;
+
+    /// Shares with several listings each, and bonds, of which some have an importance.
+    fn instruments() -> Vec<Instrument> {
+        let mut digits = (0..300_u64).map(|number| {
+            let text = format!("FDG{number:08}");
+            (0..10).find_map(|digit| Figi::parse(&format!("{text}{digit}")).ok()).unwrap()
+        });
+        let figis: Vec<Figi> = digits.by_ref().collect();
+        let isin = |text| IdType::Isin.admit(text).unwrap();
+        let each = figis.iter().enumerate().map(|(place, figi)| {
+            let mut instrument = Instrument::new(*figi);
+            let sector = if place % 3 == 0 { "Corp" } else { "Equity" };
+            let exchange = ["US", "UN", "GR", "LN"][place % 4];
+            instrument.properties[Property::MarketSecDes as usize] = Some(sector.to_owned());
+            instrument.properties[Property::ExchCode as usize] = Some(exchange.to_owned());
+            instrument.name = Some("NAME ".repeat(1 + place % 5));
+            instrument.composite_figi = Some(figis[place / 4 * 4]);
+            instrument.share_class_figi = (place % 7 > 0).then(|| figis[place / 20 * 20]);
+            instrument.importance = Importance::new((place % 11) as f64).filter(|_| place % 2 == 0);
+            instrument.identifiers.extend((place % 5 == 0).then(|| isin("US4592001014")));
+            instrument
+        });
+        each.collect()
+    }
+
+    /// Facts that are read once, in memory or in a file, give the ranks of those that are read as often
+    /// as needed.
+    #[test]
+    fn facts_are_kept() {
+        let instruments = instruments();
+        let facts: Vec<_> = instruments.iter().map(|it| (it.figi, Facts::of(it))).collect();
+        assert!(facts.iter().any(|(_, facts)| !facts.decide_of_others()));
+        assert!(facts.iter().any(|(_, facts)| facts.kind.ends() && facts.decide_of_others()));
+        let countries = Countries::default();
+        let all = Securities::of(countries.clone(), |each| {
+            facts.iter().for_each(|(figi, facts)| each(*figi, facts));
+            Ok(())
+        })
+        .unwrap();
+        for memory in [100, 1 << 20] {
+            let kept = Securities::of_rows(countries.clone(), memory, |each| {
+                facts.iter().try_for_each(|(figi, facts)| each(*figi, facts))
+            })
+            .unwrap();
+            for (figi, facts) in &facts {
+                assert_eq!(kept.rank(*figi, facts), all.rank(*figi, facts), "{figi}");
+                assert_eq!(kept.standing(*figi, facts), all.standing(*figi, facts), "{figi}");
+                assert_eq!(kept.best_by(*figi, facts), all.best_by(*figi, facts), "{figi}");
+            }
+        }
+        let ranks: HashSet<_> =
+            facts.iter().map(|(figi, facts)| all.rank(*figi, facts).rest()).collect();
+        assert!(ranks.len() > 20, "{}", ranks.len());
+    }
 }
