@@ -1,5 +1,5 @@
 //! Bodies in the usual form: an array of objects that each have an `idType` and then an `idValue`, both
-//! of them plain texts. They are read in one pass, for a fifth of the instructions that a JSON reader
+//! of them plain texts. They are read in one pass, for less than half the instructions that a JSON reader
 //! needs. Every other body is left to that reader, so that this form needs no errors.
 
 use std::borrow::Cow;
@@ -25,46 +25,46 @@ fn texts(body: &str, jobs_max: usize) -> Option<Vec<(&str, &str)>> {
     if body.len() > USUAL_BYTES_MAX {
         return None;
     }
-    let mut rest = Rest { body, at: 0 };
+    let mut unread = Unread { body, at: 0 };
     let mut texts = Vec::new();
-    rest.take(b"[")?;
+    unread.take(b"[")?;
     while texts.len() < jobs_max {
         // Most clients write no blanks, or one after each colon and comma.
-        if !rest.is_next(b"{\"idType\":\"") && !rest.is_next(b"{\"idType\": \"") {
-            rest.take(b"{")?;
-            rest.take(b"\"idType\"")?;
-            rest.take(b":")?;
-            rest.take(b"\"")?;
+        if !unread.is_next(b"{\"idType\":\"") && !unread.is_next(b"{\"idType\": \"") {
+            unread.take(b"{")?;
+            unread.take(b"\"idType\"")?;
+            unread.take(b":")?;
+            unread.take(b"\"")?;
         }
-        let id_type = rest.text()?;
-        if !rest.is_next(b"\",\"idValue\":\"") && !rest.is_next(b"\", \"idValue\": \"") {
-            rest.take(b"\"")?;
-            rest.take(b",")?;
-            rest.take(b"\"idValue\"")?;
-            rest.take(b":")?;
-            rest.take(b"\"")?;
+        let id_type = unread.text()?;
+        if !unread.is_next(b"\",\"idValue\":\"") && !unread.is_next(b"\", \"idValue\": \"") {
+            unread.take(b"\"")?;
+            unread.take(b",")?;
+            unread.take(b"\"idValue\"")?;
+            unread.take(b":")?;
+            unread.take(b"\"")?;
         }
-        let id_value = rest.text()?;
-        rest.take(b"\"")?;
-        rest.take(b"}")?;
+        let id_value = unread.text()?;
+        unread.take(b"\"")?;
+        unread.take(b"}")?;
         texts.push((id_type, id_value));
-        if rest.take(b",").is_none() {
-            rest.take(b"]")?;
-            rest.skip_blanks();
-            return rest.is_over().then_some(texts);
+        if unread.take(b",").is_none() {
+            unread.take(b"]")?;
+            unread.skip_blanks();
+            return unread.is_over().then_some(texts);
         }
-        rest.skip_blanks();
+        unread.skip_blanks();
     }
     None
 }
 
-/// What was not read yet of a body.
-struct Rest<'a> {
+/// The bytes of a body from a place on.
+struct Unread<'a> {
     body: &'a str,
     at: usize,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> Unread<'a> {
     /// Takes these bytes if they are next.
     fn is_next<const BYTES: usize>(&mut self, token: &[u8; BYTES]) -> bool {
         let is_next = self.left().first_chunk() == Some(token);
