@@ -177,8 +177,10 @@ fn words_of_the_wire() -> BTreeSet<String> {
     let of_index = ["attribute.rs", "vocabulary.rs"];
     let mut sources =
         Vec::from(of_index.map(|file| folder.join("index/src/instrument").join(file)));
-    sources
-        .extend(fs::read_dir(folder.join("src/wire")).unwrap().map(|entry| entry.unwrap().path()));
+    for of_wire in ["src/wire", "src/wire/job"] {
+        let entries = fs::read_dir(folder.join(of_wire)).unwrap();
+        sources.extend(entries.map(|entry| entry.unwrap().path()));
+    }
     sources.retain(|source| source.is_file());
     let texts: String = sources.iter().map(|source| fs::read_to_string(source).unwrap()).collect();
     let is_word = |text: &&str| !text.is_empty() && text.chars().all(char::is_alphanumeric);
