@@ -136,6 +136,13 @@ struct AnswerFlags {
     /// Count also the metrics of each answer, or the metrics and its log line
     #[arg(long)]
     with: Option<With>,
+    /// Count the floor in place of Figdex: a constant answer, as long as that of Figdex to the first
+    /// request of a kind, and with its headers
+    #[arg(long, conflicts_with = "with")]
+    floor: bool,
+    /// Measure also the processor time, in which waiting for memory shows: the least of five runs
+    #[arg(long)]
+    time: bool,
 }
 
 #[derive(Args)]
@@ -149,6 +156,12 @@ struct ReplyFlags {
     times: usize,
     #[arg(long)]
     with: Option<With>,
+    #[arg(long)]
+    floor: bool,
+    /// Answer the second half of the requests only after the first, and print the nanoseconds of
+    /// processor time that an answer of the second half takes
+    #[arg(long)]
+    time: bool,
 }
 
 /// The further work for an answer, as in the server.

@@ -96,10 +96,18 @@ pub(crate) fn floor(
             headers.insert(name.parse::<HeaderName>()?, HeaderValue::from_str(value)?);
         }
     }
-    let answer = move |_read: Bytes| {
+    let mut answer = warp::http::Response::new(body);
+    *answer.headers_mut() = headers;
+    Ok((constant(answer), Observer::none()))
+}
+
+/// A service that reads the whole body of each request and gives the same answer.
+pub(crate) fn constant(answer: warp::http::Response<Bytes>) -> BoxedFilter<(Response,)> {
+    let (parts, body) = answer.into_parts();
+    let reply = move |_read: Bytes| {
         let mut reply = Response::new(body.clone().into());
-        reply.headers_mut().clone_from(&headers);
+        reply.headers_mut().clone_from(&parts.headers);
         reply
     };
-    Ok((warp::body::bytes().map(answer).boxed(), Observer::none()))
+    warp::body::bytes().map(reply).boxed()
 }

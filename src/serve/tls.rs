@@ -106,8 +106,9 @@ impl Tls {
         }
         match config(&self.certificate, &self.key) {
             Ok((config, end)) => {
-                tracing::info!("certificate reloaded");
                 *self.loaded.write() = Loaded { config, end, seen };
+                // Only now: who reads this line may connect at once.
+                tracing::info!("certificate reloaded");
                 self.warn_of_end();
             }
             Err(error) => {

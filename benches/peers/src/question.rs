@@ -66,13 +66,18 @@ impl Kind {
     }
 
     /// The minimum ratios of the times of SQLite and PostgreSQL to Figdex's (engine 13.11).
-    pub(crate) const fn bounds(self) -> Option<[f64; 2]> {
+    pub(crate) const fn bounds(self) -> [f64; 2] {
         match self {
-            Self::MapOne | Self::MapSeveral => Some([8.0, 25.0]),
-            Self::Page | Self::PageFigis => Some([30.0, 100.0]),
-            Self::Count => Some([50.0, 50.0]),
-            Self::CommonFirst | Self::CommonBest | Self::Rare => Some([10.0, 10.0]),
-            Self::PairPage | Self::PairCount => None,
+            Self::MapOne => [1.5, 12.0],
+            Self::MapSeveral => [1.2, 6.0],
+            Self::Page => [1.3, 4.5],
+            Self::PageFigis => [6.0, 22.0],
+            Self::Count => [300.0, 300.0],
+            Self::CommonFirst => [1.1, 250.0],
+            Self::CommonBest => [70.0, 50.0],
+            Self::Rare => [0.7, 3.5],
+            Self::PairPage => [1.2, 4.0],
+            Self::PairCount => [5.0, 20.0],
         }
     }
 

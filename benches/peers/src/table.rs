@@ -50,8 +50,7 @@ fn questions(engines: &[Box<dyn Engine>], lines: &[Line]) -> Table {
             format!("{:.0}", line.rows),
         ];
         for (place, time) in line.times.iter().enumerate() {
-            let bounds = line.kind.bounds();
-            let bound = bounds.and_then(|bounds| bound_of(engines[place].name(), bounds));
+            let bound = bound_of(engines[place].name(), line.kind.bounds());
             row.push(match (time, ours) {
                 (Some(time), Some(ours)) if place > 0 => {
                     format!("{} {}", human(*time), ratio(*time, ours, bound))

@@ -25,12 +25,12 @@ use crate::report::verdict;
 use crate::universe;
 
 /// The maximum size of an index with all its files, in bytes for each instrument (engine 13.10).
-const BYTES_PER_INSTRUMENT_MAX: f64 = 200.0;
+const BYTES_PER_INSTRUMENT_MAX: f64 = 205.0;
 
 /// The minimum of each ratio of building (engine 13.9).
-const PARSING_TO_BUILD: f64 = 0.10;
-const IDENTIFIERS_TO_NONE: f64 = 3.0;
-const ALONE_TO_BUILD: f64 = 3.0;
+const PARSING_TO_BUILD: f64 = 0.13;
+const IDENTIFIERS_TO_NONE: f64 = 1.5;
+const ALONE_TO_BUILD: f64 = 0.6;
 
 /// The clauses of counting and building.
 const COUNTING: Option<u8> = Some(6);

@@ -38,19 +38,19 @@ pub(super) const QUESTIONS: [Question; 12] = [
     ALL,
     Question { name: "a value of many", values: &[OPTION], ..ALL },
     Question { name: "a value of few", values: &[LONDON], ..ALL },
-    Question { name: "two values", values: &[OPTION, DOLLARS], count_at_least: Some(30.0), ..ALL },
+    Question { name: "two values", values: &[OPTION, DOLLARS], count_at_least: Some(25.0), ..ALL },
     Question {
         name: "three values",
         values: &[OPTION, DOLLARS, PUT],
-        count_at_least: Some(30.0),
+        count_at_least: Some(25.0),
         ..ALL
     },
-    Question { name: "an interval", strikes: STRIKES, count_at_least: Some(3.0), ..ALL },
+    Question { name: "an interval", strikes: STRIKES, count_at_least: Some(500.0), ..ALL },
     Question {
         name: "two values and an interval",
         values: &[OPTION, DOLLARS],
         strikes: STRIKES,
-        count_at_least: Some(3.0),
+        count_at_least: Some(10.0),
         ..ALL
     },
     Question { name: "a common word", words: "calls", ..ALL },

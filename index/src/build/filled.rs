@@ -19,9 +19,12 @@ impl Filled {
         if self.counts.is_empty() {
             self.counts = instrument.columns().map(|(name, _)| (name, 0)).collect();
         }
-        for ((_, count), (_, value)) in self.counts.iter_mut().zip(instrument.columns()) {
+        // A `for` would ask at each column which of the chained ones is next; `for_each` does not.
+        let mut counts = self.counts.iter_mut();
+        instrument.columns().for_each(|(_, value)| {
+            let (_, count) = counts.next().expect("each instrument has the same columns");
             *count += u64::from(value.is_some());
-        }
+        });
     }
 
     /// The counts by the name that the column has in a dump, without empty columns.

@@ -2,7 +2,7 @@
 //! rows. So each of these steps is taken for all lookups before the next step, and the reads of
 //! different lookups overlap (engine 4). A single lookup takes the same path.
 
-use std::slice;
+use std::{ptr, slice};
 
 use super::Catalogue;
 use crate::instrument::figi::Figi;
@@ -30,13 +30,14 @@ pub struct Located<'a> {
 pub(crate) struct LastConditions<'a> {
     part: &'a Part,
     of: Option<&'a Filters>,
-    conditions: Conditions<'a>,
+    /// `None` until a lookup with these filters finds rows in the part.
+    conditions: Option<Conditions<'a>>,
 }
 
 impl<'a> LastConditions<'a> {
-    /// The conditions of a lookup without filters.
-    pub(crate) fn new(part: &'a Part) -> Self {
-        Self { part, of: None, conditions: Conditions::new(part, &Filters::default()) }
+    /// Before the first lookup.
+    fn new(part: &'a Part) -> Self {
+        Self { part, of: None, conditions: None }
     }
 
     /// The conditions of filters.
@@ -48,15 +49,17 @@ impl<'a> LastConditions<'a> {
         filters: Option<&'a Filters>,
         meter: &Meter,
     ) -> Result<&Conditions<'a>, TakesMore> {
-        if self.of != filters {
+        // The lookups of a list share their filters.
+        let is_shared = self.of.zip(filters).is_some_and(|(last, next)| ptr::eq(last, next));
+        if !is_shared && self.of != filters {
             meter.charge(filters.map_or(1, Filters::units))?;
-            self.conditions = match filters {
-                Some(filters) => Conditions::new(self.part, filters),
-                None => Conditions::new(self.part, &Filters::default()),
-            };
             self.of = filters;
+            self.conditions = None;
         }
-        Ok(&self.conditions)
+        Ok(self.conditions.get_or_insert_with(|| match filters {
+            Some(filters) => Conditions::new(self.part, filters),
+            None => Conditions::new(self.part, &Filters::default()),
+        }))
     }
 }
 
@@ -74,15 +77,15 @@ impl Catalogue {
         let part_units = LOCATE_UNITS * lookups.len() as u64;
         meter.require(part_units * parts.len() as u64)?;
         let mut postings = Vec::with_capacity(parts.len() * lookups.len());
-        for part in parts {
+        for (part, own) in parts.iter().zip(own_figis(lookups, parts)) {
             meter.charge(part_units)?;
-            locate(part, lookups, &mut postings);
+            locate(part, lookups, &own, &mut postings);
         }
         let conditions = self.last_conditions();
         Ok(Located { lookups, postings, meter, conditions })
     }
 
-    /// The conditions of lookups without filters, for each part.
+    /// The last conditions of each part, before any lookup.
     pub(crate) fn last_conditions(&self) -> Vec<LastConditions<'_>> {
         self.generation.parts.iter().map(LastConditions::new).collect()
     }
@@ -160,22 +163,40 @@ impl<'a> Located<'a> {
 /// The units of work of finding the list of an identifier in a part.
 const LOCATE_UNITS: u64 = 12;
 
-/// Appends, for each lookup, the rows of one part that carry its identifier.
-fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings<'a>>) {
+/// The FIGIs that the rows of each part may have, each with the place of its lookup. They are found
+/// without the directory, since the rows are in FIGI order, and not sought in other parts: each search
+/// would wait for memory.
+fn own_figis(lookups: &[Lookup<'_>], parts: &[Part]) -> Vec<Vec<(usize, Figi)>> {
+    let mut own = vec![Vec::new(); parts.len()];
+    for (place, lookup) in lookups.iter().enumerate() {
+        if lookup.id_value.id_type() != IdType::BbGlobal {
+            continue;
+        }
+        let Ok(figi) = Figi::parse(lookup.id_value.as_str()) else { continue };
+        let part = parts.partition_point(|part| part.rows.last_figi() < Some(figi));
+        // A FIGI after the last row of all parts is in none.
+        if let Some(own) = own.get_mut(part) {
+            own.push((place, figi));
+        }
+    }
+    own
+}
+
+/// Appends, for each lookup, the rows of one part that carry its identifier. `own` are the FIGIs that
+/// the rows of the part may have.
+fn locate<'a>(
+    part: &'a Part,
+    lookups: &[Lookup<'_>],
+    own: &[(usize, Figi)],
+    located: &mut Vec<Postings<'a>>,
+) {
     let first = located.len();
     let in_directory = lookups.iter().map(|lookup| {
         let value = Some(&lookup.id_value).filter(|value| value.id_type() != IdType::BbGlobal);
         value.map(|value| (KeyKind::Id(value.id_type()), value.as_str()))
     });
     part.identifiers.find_all(in_directory, located);
-    // A FIGI is found without the directory, since the rows are in FIGI order.
-    let mut own: Vec<(usize, Figi)> = Vec::new();
-    for (place, lookup) in lookups.iter().enumerate() {
-        if lookup.id_value.id_type() == IdType::BbGlobal {
-            own.extend(Figi::parse(lookup.id_value.as_str()).ok().map(|figi| (place, figi)));
-        }
-    }
-    for ((place, _), doc) in own.iter().zip(part.rows.find_all(&own)) {
+    for ((place, _), doc) in own.iter().zip(part.rows.find_all(own)) {
         located[first + place] = doc.map_or(Postings::NONE, Postings::one);
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod beginnings;
 pub(crate) mod bitmaps;
 pub(crate) mod extras;
 pub(crate) mod file_writer;
+pub(crate) mod hashed;
 pub(crate) mod identifiers;
 pub(crate) mod numbers;
 pub(crate) mod other_names;

@@ -5,12 +5,12 @@
 //! ascending: its DocId and the place of its names in the other file, each as `u32`. `names.texts`
 //! has each list of names once: their number, then each name; an alias is a byte and its text.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::file_writer::write_file;
+use super::hashed::ByHash;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::encoding::{
@@ -57,7 +57,7 @@ pub(crate) struct OtherNamesWriter {
     rows: Vec<u8>,
     texts: Vec<u8>,
     /// The place of each list, by its hash.
-    places: HashMap<u64, (usize, usize)>,
+    places: ByHash<(usize, usize)>,
 }
 
 impl OtherNamesWriter {

@@ -13,8 +13,7 @@ use crate::instrument::vocabulary::Property;
 pub struct Lookup<'a> {
     /// The identifier, with its idType.
     pub id_value: IdValue<'a>,
-    /// `None` for most jobs. Shared, since in a list the lookups of corrections have the filters of
-    /// the first lookup.
+    /// `None` for most jobs. Shared, since all lookups of a list may have the same filters.
     filters: Option<Arc<Filters>>,
 }
 
@@ -22,6 +21,11 @@ impl<'a> Lookup<'a> {
     /// A lookup. `None` for the filters means [`Filters::default`].
     pub fn new(id_value: IdValue<'a>, filters: impl Into<Option<Filters>>) -> Self {
         Self { id_value, filters: filters.into().map(Arc::new) }
+    }
+
+    /// A lookup with the filters of others. `None` means [`Filters::default`].
+    pub fn sharing(id_value: IdValue<'a>, filters: Option<Arc<Filters>>) -> Self {
+        Self { id_value, filters }
     }
 
     /// A lookup of another identifier with the same filters.

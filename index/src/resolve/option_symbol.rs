@@ -4,6 +4,11 @@
 /// The longest root of an OCC symbol.
 const ROOT_MAX: usize = 6;
 
+/// The bytes after the root: day, `C` or `P` and strike in an OCC symbol; a letter for month and
+/// option type, day, year and strike in an OPRA symbol.
+const OCC_TAIL_BYTES: usize = 15;
+const OPRA_TAIL_BYTES: usize = 13;
+
 /// The digits of a strike in an OCC symbol: five before the point and three after it.
 const WHOLE_DIGITS: usize = 5;
 const DECIMALS: usize = 3;
@@ -16,22 +21,32 @@ pub(super) fn occ(text: &str) -> Option<String> {
     if text.contains('/') {
         return with_slashes(text);
     }
-    let squeezed: String = text.split_ascii_whitespace().collect();
-    let (root, rest) = squeezed.split_at_checked(squeezed.len().checked_sub(15)?)?;
+    let (squeezed, root_bytes) = squeezed(text, OCC_TAIL_BYTES)?;
+    let (root, rest) = squeezed.split_at_checked(root_bytes)?;
     (1..=ROOT_MAX).contains(&root.len()).then(|| format!("{root:6}{rest}"))
 }
 
 /// An OPRA symbol with one blank after its root. After the root come a letter for month and option
 /// type, the day and the year with two digits each, and the strike with eight digits.
 pub(super) fn opra(text: &str) -> Option<String> {
-    let squeezed: String = text.split_ascii_whitespace().collect();
-    let (root, rest) = squeezed.split_at_checked(squeezed.len().checked_sub(13)?)?;
+    let (squeezed, root_bytes) = squeezed(text, OPRA_TAIL_BYTES)?;
+    let (root, rest) = squeezed.split_at_checked(root_bytes)?;
     let (letter, digits) = rest.split_at(1);
     let is_opra = (1..=5).contains(&root.len())
         && root.bytes().all(|c| c.is_ascii_alphabetic())
         && letter.bytes().all(|c| matches!(c.to_ascii_uppercase(), b'A'..=b'X'))
         && digits.bytes().all(|c| c.is_ascii_digit());
     is_opra.then(|| format!("{root} {rest}"))
+}
+
+/// A text without its blanks, and the bytes of it before a tail of `tail_bytes`. `None` when the text
+/// is shorter than the tail.
+fn squeezed(text: &str, tail_bytes: usize) -> Option<(String, usize)> {
+    // Most texts are too short, and need no copy.
+    text.len().checked_sub(tail_bytes)?;
+    let squeezed: String = text.split_ascii_whitespace().collect();
+    let root_bytes = squeezed.len().checked_sub(tail_bytes)?;
+    Some((squeezed, root_bytes))
 }
 
 /// The OCC symbol of `AAPL251219C200`, in which the strike is a usual number. Without the dash before

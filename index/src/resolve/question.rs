@@ -68,7 +68,7 @@ impl Fault<'_> {
 impl<'a> Question<'a> {
     /// A question about a text. The lookup of each reading has these filters, narrowed by the
     /// market that the reading names.
-    pub fn text(text: &'a str, vocabulary: &Vocabulary, filters: Option<&Filters>) -> Self {
+    pub fn text(text: &'a str, vocabulary: &Vocabulary, filters: Option<&Arc<Filters>>) -> Self {
         Self::recognised(text, None, vocabulary, filters)
     }
 
@@ -78,7 +78,7 @@ impl<'a> Question<'a> {
         text: &'a str,
         id_type: IdType,
         vocabulary: &Vocabulary,
-        filters: Option<&Filters>,
+        filters: Option<&Arc<Filters>>,
     ) -> Self {
         Self::recognised(text, Some(id_type), vocabulary, filters)
     }
@@ -89,7 +89,7 @@ impl<'a> Question<'a> {
         text: &Cow<'a, str>,
         column: Option<IdType>,
         vocabulary: &Vocabulary,
-        filters: Option<&Filters>,
+        filters: Option<&Arc<Filters>>,
     ) -> Self {
         match text {
             Cow::Borrowed(text) => Self::recognised(text, column, vocabulary, filters),
@@ -103,7 +103,7 @@ impl<'a> Question<'a> {
         text: &'a str,
         only: Option<IdType>,
         vocabulary: &Vocabulary,
-        filters: Option<&Filters>,
+        filters: Option<&Arc<Filters>>,
     ) -> Self {
         match trimmed(text) {
             Cow::Borrowed(text) => Self::trimmed(text, only, vocabulary, filters),
@@ -115,7 +115,7 @@ impl<'a> Question<'a> {
         text: &'a str,
         only: Option<IdType>,
         vocabulary: &Vocabulary,
-        filters: Option<&Filters>,
+        filters: Option<&Arc<Filters>>,
     ) -> Self {
         let recognition = match recognise_trimmed(text, vocabulary) {
             Ok(recognition) => recognition,
@@ -124,7 +124,7 @@ impl<'a> Question<'a> {
                     matches!(reason, NoIdentifier::TooLong(bytes) if bytes <= QUERY_BYTES_MAX);
                 let long = (only.is_none() && is_long).then(|| FreeText {
                     text: Cow::Borrowed(text),
-                    filters: filters.cloned().map(Arc::new),
+                    filters: filters.cloned(),
                     is_name_like: false,
                 });
                 return Self { text: long, ..Self::invalid(reason.to_string()) };
@@ -135,16 +135,21 @@ impl<'a> Question<'a> {
         let is_expected = |reading: &Reading<'_>| {
             only.is_none_or(|only| is_of_column(reading.id_value.id_type(), only))
         };
-        let (readings, others): (Vec<_>, Vec<_>) = readings.into_iter().partition(is_expected);
         // A column of tickers also has identifiers of other types, such as the CUSIPs of bonds.
         let is_of_tickers = only == Some(IdType::Ticker);
-        let others = others.into_iter().filter(|_| is_of_tickers);
-        let others = others.filter(|reading| is_in_tickers(reading.id_value.id_type()));
-        let spaced = spaced.into_iter().filter(|one| is_of_tickers || is_expected(one));
-        let lookup_of = |reading: Reading<'a>| lookup_of(reading, filters);
-        let mut lookups: Vec<_> = readings.into_iter().filter_map(lookup_of).collect();
+        let expected = readings.iter().filter(|reading| is_expected(reading)).count();
+        let (mut lookups, mut others) = (Vec::with_capacity(expected), Vec::new());
+        for reading in readings {
+            if is_expected(&reading) {
+                lookups.extend(lookup_of(reading, filters));
+            } else if is_of_tickers && is_in_tickers(reading.id_value.id_type()) {
+                others.extend(lookup_of(reading, filters));
+            }
+        }
         let surest = lookups.len();
-        lookups.extend(others.chain(spaced).filter_map(lookup_of));
+        lookups.append(&mut others);
+        let spaced = spaced.into_iter().filter(|one| is_of_tickers || is_expected(one));
+        lookups.extend(spaced.filter_map(|reading| lookup_of(reading, filters)));
         let fallbacks = lookups.len() - surest;
         // A list has thousands of questions with a single lookup.
         lookups.shrink_to_fit();
@@ -168,16 +173,16 @@ impl<'a> Question<'a> {
         });
         let text = only.is_none().then(|| FreeText {
             text: Cow::Borrowed(text),
-            filters: filters.cloned().map(Arc::new),
+            filters: filters.cloned(),
             is_name_like,
         });
         Self { lookups, fallbacks, fault, text }
     }
 
     /// A question about a text whose type the caller gave.
-    pub fn given(id_type: IdType, text: &'a str, filters: Option<&Filters>) -> Self {
+    pub fn given(id_type: IdType, text: &'a str, filters: Option<&Arc<Filters>>) -> Self {
         match id_type.admit(text) {
-            Ok(id_value) => Self::lookup(Lookup::new(id_value, filters.cloned())),
+            Ok(id_value) => Self::lookup(Lookup::sharing(id_value, filters.cloned())),
             Err(_) => Self::malformed(id_type, Cow::Borrowed(text)),
         }
     }
@@ -187,7 +192,7 @@ impl<'a> Question<'a> {
         text: &str,
         vendor: Vendor,
         vocabulary: &Vocabulary,
-        filters: Option<&Filters>,
+        filters: Option<&Arc<Filters>>,
     ) -> Self {
         let text = trimmed(text);
         let reason = match text.len() {
@@ -310,15 +315,16 @@ impl<'a> Question<'a> {
 
 /// The lookup of a reading, narrowed by it; `None` when nothing can pass both its market and the
 /// filters.
-fn lookup_of<'a>(reading: Reading<'a>, filters: Option<&Filters>) -> Option<Lookup<'a>> {
+fn lookup_of<'a>(reading: Reading<'a>, filters: Option<&Arc<Filters>>) -> Option<Lookup<'a>> {
     let filters = if reading.narrowing == Default::default() {
         filters.cloned()
     } else {
-        let mut filters = filters.cloned().unwrap_or_default();
+        // No filters are the default ones.
+        let mut filters = filters.map_or_else(Filters::default, |filters| Filters::clone(filters));
         filters.known = filters.known.and(&reading.narrowing)?;
-        Some(filters)
+        Some(Arc::new(filters))
     };
-    Some(Lookup::new(reading.id_value, filters))
+    Some(Lookup::sharing(reading.id_value, filters))
 }
 
 /// The ISIN that lookups ask for, if one of them does.

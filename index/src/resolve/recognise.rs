@@ -121,12 +121,18 @@ pub(super) fn recognise_trimmed<'a>(
         return Err(NoIdentifier::TooLong(text.len()));
     }
     let mut readings = ReadingList { vocabulary, found: Vec::with_capacity(4) };
-    if readings.add_labelled(text) {
+    // Most texts of lists are one word, which names neither a label nor a market.
+    let is_word = text.bytes().all(|c| c.is_ascii_alphanumeric());
+    if !is_word && readings.add_labelled(text) {
         return Ok(Recognition { readings: readings.found, ..Recognition::default() });
     }
     let finding = readings.add_numbers(text);
-    readings.add_tickers(text);
-    Ok(Recognition { readings: readings.found, spaced: spaced_readings(text), finding })
+    if !is_word {
+        readings.add_marked_tickers(text);
+    }
+    readings.add(IdType::Ticker, text);
+    let spaced = if is_word { Vec::new() } else { spaced_readings(text) };
+    Ok(Recognition { readings: readings.found, spaced, finding })
 }
 
 /// The readings of an identifier in groups of characters, perhaps with a label, or among other words.
@@ -262,7 +268,8 @@ impl<'a> ReadingList<'a, '_> {
         }
     }
 
-    fn add_tickers(&mut self, text: &'a str) {
+    /// Adds the tickers that a text names with a market or a class letter.
+    fn add_marked_tickers(&mut self, text: &str) {
         let words: Vec<&str> = text.split_whitespace().collect();
         self.add_words(&words);
         if let Some((left, right)) = text.split_once(':') {
@@ -277,7 +284,7 @@ impl<'a> ReadingList<'a, '_> {
             }
         }
         self.add_suffixed(text);
-        self.add_ticker(text, &KnownValues::default());
+        self.add_class_letter(text, &KnownValues::default());
     }
 
     /// Reads `VOD.L`, `0700.HK`, `ERIC-B.ST`. Vendors pad numbers with zeros and put a dash before
@@ -344,10 +351,14 @@ impl<'a> ReadingList<'a, '_> {
 
     /// Adds a ticker as it is spelled and, if it has a class letter, in the spelling of the index.
     fn add_ticker(&mut self, text: &str, narrowing: &KnownValues) {
+        self.add_class_letter(text, narrowing);
+        self.add_spelled(IdType::Ticker, text, narrowing);
+    }
+
+    fn add_class_letter(&mut self, text: &str, narrowing: &KnownValues) {
         if let Some(spelled) = with_class_letter(text) {
             self.add_spelled(IdType::Ticker, &spelled, narrowing);
         }
-        self.add_spelled(IdType::Ticker, text, narrowing);
     }
 }
 
@@ -552,6 +563,17 @@ mod tests {
     const READINGS_MAX: usize = 12;
 
     proptest! {
+        /// A word is spared the readings that name a label, a market or groups: it has none of them.
+        #[test]
+        fn a_word_names_no_market(text in "[A-Za-z0-9]{1,64}|Equity|Index|ISIN|US|US0378331005") {
+            let vocabulary = vocabulary();
+            let mut readings = ReadingList { vocabulary: &vocabulary, found: Vec::new() };
+            prop_assert!(!readings.add_labelled(&text));
+            readings.add_marked_tickers(&text);
+            prop_assert!(readings.found.is_empty());
+            prop_assert!(spaced_readings(&text).is_empty());
+        }
+
         #[test]
         fn any_text_has_readings_or_none(text in any::<String>()) {
             if let Ok(recognition) = recognise(&text, &vocabulary()) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{
     BuildOptions, Builder, Catalogue, Date, DateInterval, Error, Figi, Filters, IdType, IdValue,
-    Instrument, Lookup, NumberInterval, Property, RowSource as _, TooManyHits, rollback,
+    Instrument, Lookup, Meter, NumberInterval, Property, RowSource as _, TooManyHits, rollback,
 };
 use proptest::prelude::*;
 
@@ -113,6 +113,28 @@ fn lookups_agree_with_a_scan_over_one_part_and_over_many() {
         prop_assert!(expected.is_sorted());
         prop_assert_eq!(&find(&whole, &lookup), &expected);
         prop_assert_eq!(&find(&split, &lookup), &expected);
+    });
+}
+
+/// Lookups of a batch, of which each part has some, find what a scan finds. Every fifth FIGI is
+/// absent, so that some lie between two parts.
+#[test]
+fn lookups_of_a_batch_agree_with_a_scan() {
+    let places = (0..).zip(universe(60)).filter(|(place, _)| place % 5 != 0);
+    let instruments: Vec<Instrument> = places.map(|(_, instrument)| instrument).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = publish(folder.path(), &instruments, 8);
+    assert_eq!(catalogue.manifest().parts.len(), 6);
+    let batches = proptest::collection::vec(lookup(&catalogue), 0..30);
+    let meter = Meter::unlimited();
+    proptest!(|(lookups in batches)| {
+        let mut located = catalogue.locate(&lookups, &meter).unwrap();
+        for (place, lookup) in lookups.iter().enumerate() {
+            let mut hits = Vec::new();
+            located.find(place, 1_000, &mut hits).unwrap().unwrap();
+            let found: Vec<Figi> = hits.into_iter().map(|hit| catalogue.figi(hit)).collect();
+            prop_assert_eq!(found, scan(&instruments, &catalogue, lookup));
+        }
     });
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Names {
     members: Vec<Vec<u8>>,
     /// The beginning of the member names for columns without a heading. No heading begins with it.
     unnamed: String,
+    /// See [`Names::fields_from`].
+    fields_from: usize,
 }
 
 impl Names {
@@ -22,6 +24,7 @@ impl Names {
         let row = (flags.many == Many::All).then_some("row");
         let own = row.into_iter().chain(["match", "matches", "reason"]);
         let own = own.chain(flags.add_type.then_some("idType"));
+        let fields_from = own.clone().count();
         let candidates = flags.names_as_candidates.then_some("candidates");
         let all = own.chain(flags.fields.iter().map(|field| field.name()));
         let all = all.chain(past.iter().map(|cell| cell.name())).chain(candidates);
@@ -43,11 +46,16 @@ impl Names {
         while taken.iter().any(|name| name.starts_with(&unnamed)) {
             unnamed.insert_str(0, "figdex_");
         }
-        Self { members: names.iter().map(member).collect(), names, unnamed }
+        Self { members: names.iter().map(member).collect(), names, unnamed, fields_from }
     }
 
     pub(super) fn all(&self) -> &[String] {
         &self.names
+    }
+
+    /// The place of the first column after those of the outcome.
+    pub(super) fn fields_from(&self) -> usize {
+        self.fields_from
     }
 
     /// The member for a column without a heading: `column_7`, counted from 1.

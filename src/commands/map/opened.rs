@@ -146,8 +146,7 @@ impl OpenedIndex {
                     let now_known = unknown.iter().zip(&found);
                     is_former = now_known.map(|(was, now)| *was && !was_unknown(now)).collect();
                 }
-                let resolved = found.iter().filter(|one| matches!(one.status, Status::Resolved(_)));
-                let hits: Vec<Hit> = resolved.flat_map(|one| one.hits.iter().copied()).collect();
+                let hits: Vec<Hit> = found.iter().flat_map(|one| &one.hits).copied().collect();
                 catalogue.read_ahead(&hits);
                 (found, None)
             }

@@ -177,9 +177,10 @@ impl<A: Answerer> Work<'_, A> {
         self.questions.answer(asked, self.answerer, step, |row, answer| {
             counts.add(answer);
             counts.check_utf_8(number, row.content());
+            self.writer.begin((number, row), answer, &mut scratch);
             for line in 0..self.writer.lines(answer) {
-                let (numbered, answer) = ((number, row), (answer, line));
-                self.writer.row(self.answerer, numbered, answer, &mut scratch, &mut written.rows);
+                let (writer, line) = (self.writer, (answer, line));
+                writer.line(self.answerer, row, line, &mut scratch, &mut written.rows);
                 if written.rows.len() >= PIECE_BYTES {
                     turn.wait(*place);
                     let written = std::mem::take(&mut written);

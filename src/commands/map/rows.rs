@@ -58,9 +58,14 @@ pub(super) struct RowWriter {
     pub(super) shown: Vec<usize>,
 }
 
-/// A buffer for the text of one cell.
+/// The buffers of a writer.
 #[derive(Default)]
-pub(super) struct Scratch(Vec<u8>);
+pub(super) struct Scratch {
+    /// The cells that all lines of an answer begin with.
+    beginning: Vec<u8>,
+    /// The text of one field.
+    text: Vec<u8>,
+}
 
 impl RowWriter {
     /// Writes the heading: the names of the table's columns, and the added names. Copied text keeps
@@ -135,16 +140,17 @@ impl RowWriter {
         }
     }
 
-    /// Writes one of the [`Self::lines`] of a row: the row's own cells and its outcome.
-    pub(super) fn row<A: Answerer>(
+    /// Writes the cells that all [`Self::lines`] of a row begin with: the row's own cells and its
+    /// outcome. [`Self::line`] copies them.
+    pub(super) fn begin<R>(
         &self,
-        answerer: &A,
         (number, row): (u64, RowBytes<'_>),
-        (answer, line): (&Answer<A::Row>, usize),
+        answer: &Answer<R>,
         scratch: &mut Scratch,
-        out: &mut Vec<u8>,
     ) {
         let status = &answer.resolution.status;
+        let out = &mut scratch.beginning;
+        out.clear();
         self.own(row, out);
         let mut names = 0..;
         let mut next = || names.next().unwrap_or(0);
@@ -165,11 +171,25 @@ impl RowWriter {
             let types = types.collect::<Vec<_>>().join("|");
             self.text(next(), &types, out);
         }
+    }
+
+    /// Writes one of the [`Self::lines`] of the row that was begun.
+    pub(super) fn line<A: Answerer>(
+        &self,
+        answerer: &A,
+        row: RowBytes<'_>,
+        (answer, line): (&Answer<A::Row>, usize),
+        Scratch { beginning, text }: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) {
+        out.extend_from_slice(beginning);
+        let mut names = self.names.fields_from()..;
+        let mut next = || names.next().unwrap_or(0);
         let found = self.shown_rows(answer).get(line);
         for field in &self.fields {
-            scratch.0.clear();
-            let is_there = found.is_some_and(|row| answerer.field(row, *field, &mut scratch.0));
-            self.field(next(), is_there.then_some(&scratch.0), out);
+            text.clear();
+            let is_there = found.is_some_and(|row| answerer.field(row, *field, text));
+            self.field(next(), is_there.then_some(&*text), out);
         }
         let was = past::shown(answer, self.many).get(line);
         for cell in self.past {
@@ -343,8 +363,17 @@ impl RowWriter {
             }
             (Layout::Copied { delimiter } | Layout::Cells { delimiter }, json) => {
                 self.separate(name, delimiter, out);
-                if let Some(json) = json {
-                    self.cell(&unescaped(&joined(json)), delimiter, out);
+                // JSON escapes quotes and line ends, so most texts are seen to be a cell at once. All
+                // bytes are looked at, because the processor takes many of them together.
+                let is_own = |byte: u8| matches!(byte, b'\\' | SEVERAL) | (byte == delimiter);
+                let any_own =
+                    |json: &[u8]| json.iter().fold(false, |any, byte| any | is_own(*byte));
+                match json {
+                    Some(json) if self.guards_formulas || any_own(json) => {
+                        self.cell(&unescaped(&joined(json)), delimiter, out);
+                    }
+                    Some(json) => out.extend_from_slice(json),
+                    None => {}
                 }
             }
         }

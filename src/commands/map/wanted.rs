@@ -1,5 +1,7 @@
 //! The options of a question to an index that are the same for all identifiers.
 
+use std::sync::Arc;
+
 use figdex_index::{Filters, Policy, Question, ResolveBounds, Visible, Vocabulary};
 
 use super::answerer::{Asked, AskedAs, Narrowing};
@@ -47,7 +49,7 @@ impl Wanted {
         asked: &'a [Asked<'_>],
         vocabulary: &Vocabulary,
     ) -> Vec<Question<'a>> {
-        let mut last: Option<(Narrowing, Option<Filters>)> = None;
+        let mut last: Option<(Narrowing, Option<Arc<Filters>>)> = None;
         let mut questions = Vec::with_capacity(asked.len());
         for Asked { text, reading, narrowing, .. } in asked {
             let is_same = last.as_ref().is_some_and(|(of, _)| of == narrowing);
@@ -77,10 +79,10 @@ impl Wanted {
         }
     }
 
-    fn filters(&self, narrowing: &Narrowing) -> Option<Filters> {
+    fn filters(&self, narrowing: &Narrowing) -> Option<Arc<Filters>> {
         let include_unlisted_equities = self.include_unlisted_equities;
         let mut filters = Filters { include_unlisted_equities, ..Filters::default() };
         narrowing.iter().flatten().for_each(|known| filters.known.require(*known));
-        (filters != Filters::default()).then_some(filters)
+        (filters != Filters::default()).then(|| Arc::new(filters))
     }
 }

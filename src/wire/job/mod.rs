@@ -4,6 +4,7 @@ mod body;
 mod usual;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use figdex_index::{
     Filters, IdType, IdValue, Lookup, Question, Vendor, Vocabulary, check_required,
@@ -189,6 +190,7 @@ impl<'a> JobFields<'a> {
         let id_type = id_type.transpose()?;
         let text = text(raw).ok_or("text must be a string.")?;
         let Some(filters) = filters? else { return Ok(Question::unfound()) };
+        let filters = filters.map(Arc::new);
         let filters = filters.as_ref();
         if let Some(vendor) = vendor {
             return Ok(Question::symbol(&text, vendor, vocabulary, filters));

@@ -81,11 +81,12 @@ impl<'a> Unread<'a> {
         self.is_next(token).then_some(())
     }
 
-    /// Takes the rest of a text without escapes, up to its closing quotation mark.
+    /// Takes the rest of a text without escapes, up to its closing quotation mark; `None` when an
+    /// escape or a control character comes before that.
     fn text(&mut self) -> Option<&'a str> {
         let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
         let end = self.at + self.left().iter().position(ends)?;
-        let text = self.body.get(self.at..end)?;
+        let text = self.body.get(self.at..end).filter(|_| self.body.as_bytes()[end] == b'"')?;
         self.at = end;
         Some(text)
     }
@@ -181,6 +182,10 @@ mod tests {
             format!("[{one},{one},{one},{one}]"),
             format!("[{}]", with("US4592001014", "US45\\u00392001014")),
             format!("[{}]", with("US4592001014", "US459\n2001014")),
+            // Blanks are allowed around a text, but not inside it, next to its mark.
+            format!("[{}]", with("US4592001014", "US4592001014\n")),
+            format!("[{}]", with("US4592001014", "\t")),
+            format!("[{}]", with("ID_ISIN", "ID_ISIN\r")),
             format!("[{}]", with("\"US4592001014\"", "4592001014")),
             format!("[{}]", with("idValue", "idvalue")),
             format!("[{}]", with("}", ",\"exchCode\":\"US\"}")),

@@ -1,5 +1,7 @@
 //! The options of a list: parameters of the URL, or members of a JSON body (contract 17.5).
 
+use std::sync::Arc;
+
 use figdex_index::{
     Date, Filters, LIST_FIELDS_MAX, Policy, Property, STEPS_MAX, Vocabularies, Vocabulary,
 };
@@ -28,7 +30,7 @@ pub(crate) struct Options {
     /// The ones among them that no row of the past has either.
     unknown_in_past: Vec<String>,
     pub(super) includes_unlisted: bool,
-    filters: Option<Filters>,
+    filters: Option<Arc<Filters>>,
     /// The names of the given options: each may be given in one place only.
     given: Vec<&'static str>,
 }
@@ -134,7 +136,7 @@ impl Options {
     }
 
     /// The filters for every job without its own; `None` for the default ones.
-    pub(super) fn filters(&self) -> Option<&Filters> {
+    pub(super) fn filters(&self) -> Option<&Arc<Filters>> {
         self.filters.as_ref()
     }
 
@@ -152,7 +154,7 @@ impl Options {
     fn include(&mut self, includes_unlisted: bool) {
         self.includes_unlisted = includes_unlisted;
         self.filters = includes_unlisted
-            .then(|| Filters { include_unlisted_equities: true, ..Filters::default() });
+            .then(|| Filters { include_unlisted_equities: true, ..Filters::default() }.into());
     }
 
     /// Records that an option was given. An error if it was given before.

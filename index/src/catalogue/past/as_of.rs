@@ -15,7 +15,7 @@ use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
 use crate::meter::{Meter, TakesMore};
 use crate::query::Lookup;
-use crate::resolve::decide::{Decision, decide};
+use crate::resolve::decide::{Decision, decide, sort_once};
 use crate::resolve::name_like::SoughtName;
 use crate::resolve::past::{Basis, Coverage, PastRow};
 use crate::resolve::policy::Policy;
@@ -160,11 +160,14 @@ impl<'a> DayQuestion<'a, '_> {
             true => None,
             false => Some(self.decided(Neighbour::Later, list)?),
         };
+        let candidates_max = list.bounds.candidates_max;
         let rows = |decision: &Decision<AsOf<'_>>| -> Vec<PastRow> {
             let (id_type, rows) = match decision {
                 Decision::NotFound => return Vec::new(),
                 Decision::Resolved { id_type, row, .. } => (*id_type, slice::from_ref(row)),
-                Decision::Ambiguous { id_types, rows, .. } => (id_types[0], &rows[..]),
+                Decision::Ambiguous { id_types, rows, .. } => {
+                    (id_types[0], &rows[..rows.len().min(candidates_max)])
+                }
             };
             rows.iter().map(|row| row.past_row(past, id_type, self.day)).collect()
         };
@@ -195,7 +198,8 @@ impl<'a> DayQuestion<'a, '_> {
         })
     }
 
-    /// The decision by the rows from one side of the day.
+    /// The decision by the rows from one side of the day, with all of its candidates: both sides are
+    /// compared by them.
     fn decided(
         &self,
         side: Neighbour,
@@ -211,8 +215,8 @@ impl<'a> DayQuestion<'a, '_> {
             found.push((lookup.id_value.id_type(), rows));
         }
         let mut name = question.name_like().map(SoughtName::new);
-        let (isin, most) = (question.asked_isin(), list.bounds.candidates_max);
-        decide(found, list.policy, isin, name.as_mut(), most, list.log.meter)
+        let isin = question.asked_isin();
+        decide(found, list.policy, isin, name.as_mut(), usize::MAX, list.log.meter)
     }
 
     /// The rows that had an identifier on the day and passed its filters. Those that are assumed to
@@ -270,6 +274,8 @@ impl<'a> DayQuestion<'a, '_> {
                 rows.retain(|row| !is_assumed(row));
             }
         }
+        // A statement may name the row of today once more.
+        sort_once(&mut rows);
         Ok(rows)
     }
 

@@ -4,6 +4,7 @@ mod model;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use self::model::{Asked, Known, Model};
 use super::*;
@@ -302,7 +303,7 @@ fn check_answers(
     let of = |vocabulary: &Vocabulary| -> Vec<(Asked<'_>, Question<'_>)> {
         let questions = asked.iter().filter_map(|asked| {
             let filters = filters(vocabulary, asked)?;
-            Some((*asked, Question::given(asked.id_type, asked.value, Some(&filters))))
+            Some((*asked, Question::given(asked.id_type, asked.value, Some(&Arc::new(filters)))))
         });
         questions.collect()
     };
@@ -313,6 +314,12 @@ fn check_answers(
         let (found, expected) = (known(found), model.as_of(asked));
         *counts.entry(expected.name()).or_default() += 1;
         assert_eq!(found, expected, "{asked:?}, {}", context());
+    }
+    // Rows count as often, however many of them are candidates.
+    let unseen = ResolveBounds { candidates_max: 0, ..BOUNDS };
+    let unseen = catalogue.resolve_as_of(&questions, &policy, unseen, &meter).unwrap();
+    for ((asked, found), unseen) in with_day.iter().zip(&found).zip(&unseen) {
+        assert_eq!(unseen.status, found.status, "{asked:?}, {}", context());
     }
     let (without, questions): (Vec<_>, Vec<_>) = of(catalogue.vocabulary()).into_iter().unzip();
     let mut found = catalogue.resolve(&questions, &policy, BOUNDS, &meter).unwrap();

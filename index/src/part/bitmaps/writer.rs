@@ -20,6 +20,8 @@ pub(crate) struct BitmapsWriter {
     rows_bytes: u64,
     /// For each property and value, the place of its bitmap in `bitmaps`.
     known: [HashMap<Box<str>, usize>; Property::COUNT],
+    /// For each property, the place of the bitmap of the last row that has a value.
+    last: [usize; Property::COUNT],
     unlisted_equities: Option<usize>,
     levels: [Option<usize>; Level::COUNT],
     bitmaps: Vec<BitmapWriter>,
@@ -45,6 +47,7 @@ impl BitmapsWriter {
             rows: FileWriter::create(part.join(ROWS))?,
             rows_bytes: 0,
             known: Default::default(),
+            last: [0; Property::COUNT],
             unlisted_equities: None,
             levels: [None; Level::COUNT],
             bitmaps: Vec::new(),
@@ -57,15 +60,7 @@ impl BitmapsWriter {
     pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
         for property in Property::ALL {
             let Some(value) = instrument.property(property) else { continue };
-            let bitmap = match self.known[property as usize].get(value) {
-                Some(&bitmap) => bitmap,
-                None => {
-                    let bitmap = self.bitmaps.len();
-                    self.known[property as usize].insert(value.into(), bitmap);
-                    self.bitmaps.push(BitmapWriter::new(property as usize, value));
-                    bitmap
-                }
-            };
+            let bitmap = self.bitmap(property as usize, value);
             put(&mut self.bitmaps, &mut self.touched, bitmap, self.doc);
         }
         let level = instrument.level() as usize;
@@ -83,6 +78,27 @@ impl BitmapsWriter {
         }
         self.doc += 1;
         if self.doc.is_multiple_of(CHUNK_DOCS) { self.write_chunk() } else { Ok(()) }
+    }
+
+    /// The place of the bitmap of a value of a property.
+    fn bitmap(&mut self, property: usize, value: &str) -> usize {
+        // Rows next to each other often have the same value.
+        let last = self.last[property];
+        let of_last = self.bitmaps.get(last);
+        if of_last.is_some_and(|last| last.code == property && *last.value == *value) {
+            return last;
+        }
+        let bitmap = match self.known[property].get(value) {
+            Some(&bitmap) => bitmap,
+            None => {
+                let bitmap = self.bitmaps.len();
+                self.known[property].insert(value.into(), bitmap);
+                self.bitmaps.push(BitmapWriter::new(property, value));
+                bitmap
+            }
+        };
+        self.last[property] = bitmap;
+        bitmap
     }
 
     pub(crate) fn finish(mut self) -> Result<()> {

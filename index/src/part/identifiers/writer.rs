@@ -1,6 +1,5 @@
 //! Writing the identifier directory: sorted pairs become entries, radix table and lists.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,6 +11,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::instrument::encoding::put_number;
 use crate::part::file_writer::{FileWriter, write_file};
+use crate::part::hashed::ByHash;
 
 /// Writes the directory of one part.
 pub(crate) struct IdentifiersWriter {
@@ -78,7 +78,7 @@ impl IdentifiersWriter {
 struct PostingsWriter {
     bytes: Vec<u8>,
     /// The start and end of the last written list, by the hash of the list.
-    known: HashMap<u64, (u32, u32)>,
+    known: ByHash<(u32, u32)>,
     list: Vec<u8>,
 }
 

@@ -1,13 +1,13 @@
 //! The heap of the rows' texts, `rows.texts`: each text once, as its length in a little-endian
 //! `u16` and then its bytes. A text is referred to by its place in the heap.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
 use crate::part::file_writer::write_file;
+use crate::part::hashed::ByHash;
 
 /// The place of a text in its heap, in bytes from the start.
 pub(crate) type TextRef = u32;
@@ -18,7 +18,7 @@ pub(crate) struct TextHeap {
     bytes: Vec<u8>,
     /// The place of the last text with this hash. The bytes are compared before a text is shared,
     /// so texts with the same hash only cost a second copy.
-    known: HashMap<u64, TextRef>,
+    known: ByHash<TextRef>,
 }
 
 impl TextHeap {

@@ -317,6 +317,11 @@ impl Rows {
         Figi::from_u64(u64_at(&self.figis, doc as usize * FIGI_BYTES))
     }
 
+    /// The last FIGI; `None` when there is no row.
+    pub(crate) fn last_figi(&self) -> Option<Figi> {
+        (self.len() as u32).checked_sub(1).map(|last| self.figi(last))
+    }
+
     /// The DocId of a FIGI, by binary search.
     pub(crate) fn find(&self, figi: Figi) -> Option<u32> {
         let doc = first_index(0..self.len() as u32, |doc| self.figi(doc) >= figi);

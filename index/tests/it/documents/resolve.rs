@@ -1,5 +1,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use figdex_index::{
     Filters, IdType, Instrument, Meter, Policy, Property, Question, ReadingLookups, Resolution,
@@ -110,7 +111,7 @@ fn documents_are_resolved_as_rows_are() {
         let filters = exch_code.map(|code| {
             let mut filters = Filters { include_unlisted_equities: true, ..Filters::default() };
             filters.known.require(vocabulary.admit(Property::ExchCode, code).unwrap());
-            filters
+            Arc::new(filters)
         });
         let question = |text| Question::text(text, vocabulary, filters.as_ref());
         let questions: Vec<_> = texts.iter().map(|text| question(text)).collect();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use figdex_index::{
     Basis, BuildOptions, Builder, Catalogue, Figi, Filters, IdType, Meter, PastOptions, PastRow,
@@ -259,7 +260,7 @@ fn a_row_that_no_longer_passes_the_filters() {
         let mut filters = Filters::default();
         let known = catalogue.vocabulary().admit(Property::ExchCode, "US").unwrap();
         filters.known.require(known);
-        let question = Question::given(IdType::Ticker, "A", Some(&filters));
+        let question = Question::given(IdType::Ticker, "A", Some(&Arc::new(filters)));
         let found = answered(index.path(), question);
         assert_eq!(found.status.name(), expected);
         let rows = if expected == "resolved" { &found.formerly } else { &found.past };

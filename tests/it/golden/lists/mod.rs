@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use figdex_index::{
     By, Catalogue, Filters, Hit, IdType, Lookup, Meter, Policy, Question, Resolution,
@@ -172,7 +173,7 @@ fn forms(catalogue: &Catalogue, instruments: &Instruments, folder: &Path, text: 
         let asked: Vec<(String, String)> = asked.into_iter().collect();
         let (mut resolved, mut ambiguous, mut other, mut unfound) = (0, 0, 0, 0);
         for some in asked.chunks(TOGETHER) {
-            let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
+            let filters = unlisted_too();
             let vocabulary = catalogue.vocabulary();
             let texts = some.iter().map(|(text, _)| text);
             let questions: Vec<Question<'_>> =
@@ -242,7 +243,7 @@ fn names(catalogue: &Catalogue, instruments: &Instruments, text: &mut String) {
         let asked: Vec<&str> =
             asked.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
         let vocabulary = catalogue.vocabulary();
-        let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
+        let filters = unlisted_too();
         let typed = resolve_all(catalogue, &policy, &asked, |text| {
             Question::of_column(text, IdType::Ticker, vocabulary, Some(&filters))
         });
@@ -297,4 +298,9 @@ fn resolve_all<'a>(
 
 fn figis(catalogue: &Catalogue, hits: &[Hit]) -> Vec<String> {
     hits.iter().map(|hit| catalogue.figi(*hit).to_string()).collect()
+}
+
+/// Filters that unlisted equities pass too.
+fn unlisted_too() -> Arc<Filters> {
+    Arc::new(Filters { include_unlisted_equities: true, ..Filters::default() })
 }

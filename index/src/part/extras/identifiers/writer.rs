@@ -122,7 +122,9 @@ impl IdentifierSetsWriter {
         let sources = || of_row.clone().chain(of_set.clone());
         let is_long = text.len() >= COPIED_BYTES_MIN;
         let part = |(name, source): (u8, &str)| {
-            let start = source.find(text).filter(|_| is_long)?;
+            // A search is prepared at some cost, even in a text that is too short for it.
+            let may_contain = is_long && source.len() > text.len();
+            let start = may_contain.then(|| source.find(text)).flatten()?;
             Some((name, u8::try_from(start).ok()?))
         };
         let longer = |(name, source): (u8, &str)| {
