@@ -14,11 +14,12 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
+use bytes::Bytes;
 use clap::ValueEnum as _;
 use figdex::{Log, LogFormat, Observer, Peer};
 use figdex_index::Catalogue;
 use figdex_io::grouped;
-use warp::http::{HeaderMap, Method};
+use warp::http::{HeaderMap, Method, Response};
 use warp::test::RequestBuilder;
 
 use crate::mixes::{Mixes, named};
@@ -160,7 +161,9 @@ pub(crate) fn reply(flags: &ReplyFlags) -> anyhow::Result<()> {
     let service = match text.lines().next().filter(|_| flags.floor) {
         Some(first) => {
             let (_, request) = request_of(first)?;
-            server::constant(runtime.block_on(request.reply(&service)))
+            let answer = runtime.block_on(request.reply(&service));
+            ensure_is_ok(first, &answer)?;
+            server::constant(answer)
         }
         None => service,
     };
@@ -174,12 +177,18 @@ pub(crate) fn reply(flags: &ReplyFlags) -> anyhow::Result<()> {
         let (method, request) = request_of(line)?;
         let observed = observer.begin(Peer::Socket, &method, &headers);
         let answer = runtime.block_on(observed.answering(request.reply(&service)));
-        ensure!(answer.status() == 200, "{line}: {}: {:?}", answer.status(), answer.body());
+        ensure_is_ok(line, &answer)?;
     }
     if flags.time {
         let worked = Cpu::of("self")?.since(&start);
         println!("{}", worked.as_nanos() as f64 / (flags.times - untimed) as f64);
     }
+    Ok(())
+}
+
+/// Fails unless the answer to the request of a line has status 200.
+fn ensure_is_ok(line: &str, answer: &Response<Bytes>) -> anyhow::Result<()> {
+    ensure!(answer.status() == 200, "{line}: {}: {:?}", answer.status(), answer.body());
     Ok(())
 }
 

@@ -13,6 +13,12 @@ use super::figi::Figi;
 /// The most bytes of a value whose idType accepts any text (contract 5.12).
 pub const ID_VALUE_BYTES_MAX: usize = 64;
 
+/// The bytes of the padded root of an OCC symbol.
+pub(crate) const OCC_ROOT_BYTES: usize = 6;
+
+/// The bytes after the root: day, `C` or `P`, and strike.
+pub(crate) const OCC_TAIL_BYTES: usize = 15;
+
 macro_rules! id_types {
     ($($variant:ident = $code:literal, $name:literal, $form:expr, $doc:literal;)*) => {
         /// A type of identifier (contract, chapter 5; the versions of each: contract 1.7).
@@ -208,13 +214,13 @@ impl Form {
 }
 
 /// Whether it is an OCC symbol (Options Clearing Corporation, Options Symbology Initiative):
-/// a root padded with blanks to 6 characters, the expiration as yymmdd, `C` or `P`, and the
+/// a root padded with blanks to [`OCC_ROOT_BYTES`], the expiration as yymmdd, `C` or `P`, and the
 /// strike in thousandths as 8 digits.
 fn is_occ(value: &[u8]) -> bool {
-    if value.len() != 21 || !value.is_ascii() {
+    if value.len() != OCC_ROOT_BYTES + OCC_TAIL_BYTES || !value.is_ascii() {
         return false;
     }
-    let (root, rest) = value.split_at(6);
+    let (root, rest) = value.split_at(OCC_ROOT_BYTES);
     let root = root.trim_ascii_end();
     let (date, rest) = rest.split_at(6);
     let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);

@@ -1,12 +1,10 @@
 //! The symbols of options in a text of a list (contract 17.2): those of OCC and OPRA with any blanks,
 //! and those that brokers make of an OCC symbol, `-AAPL251219C200` and `AAPL 12/19/2025 200.00 C`.
 
-/// The longest root of an OCC symbol.
-const ROOT_MAX: usize = 6;
+use crate::instrument::id_type::{OCC_ROOT_BYTES, OCC_TAIL_BYTES};
 
-/// The bytes after the root: day, `C` or `P` and strike in an OCC symbol; a letter for month and
-/// option type, day, year and strike in an OPRA symbol.
-const OCC_TAIL_BYTES: usize = 15;
+/// The bytes after the root of an OPRA symbol: a letter for month and option type, day, year and
+/// strike.
 const OPRA_TAIL_BYTES: usize = 13;
 
 /// The digits of a strike in an OCC symbol: five before the point and three after it.
@@ -23,7 +21,7 @@ pub(super) fn occ(text: &str) -> Option<String> {
     }
     let (squeezed, root_bytes) = squeezed(text, OCC_TAIL_BYTES)?;
     let (root, rest) = squeezed.split_at_checked(root_bytes)?;
-    (1..=ROOT_MAX).contains(&root.len()).then(|| format!("{root:6}{rest}"))
+    (1..=OCC_ROOT_BYTES).contains(&root.len()).then(|| format!("{root:OCC_ROOT_BYTES$}{rest}"))
 }
 
 /// An OPRA symbol with one blank after its root. After the root come a letter for month and option
@@ -76,7 +74,7 @@ fn with_slashes(text: &str) -> Option<String> {
 fn symbol_of(root: &str, day: &str, side: &str, strike: &str) -> Option<String> {
     let (whole, decimals) = strike.split_once('.').unwrap_or((strike, ""));
     let is_digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
-    let is_option = (1..=ROOT_MAX).contains(&root.len())
+    let is_option = (1..=OCC_ROOT_BYTES).contains(&root.len())
         && root.bytes().all(|c| c.is_ascii_alphanumeric())
         && is_digits(day)
         && matches!(side, "C" | "P" | "c" | "p")
@@ -84,7 +82,7 @@ fn symbol_of(root: &str, day: &str, side: &str, strike: &str) -> Option<String> 
         && decimals.len() <= DECIMALS
         && is_digits(whole)
         && is_digits(decimals);
-    is_option.then(|| format!("{root:6}{day}{side}{whole:0>5}{decimals:0<3}"))
+    is_option.then(|| format!("{root:OCC_ROOT_BYTES$}{day}{side}{whole:0>5}{decimals:0<3}"))
 }
 
 #[cfg(test)]

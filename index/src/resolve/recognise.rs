@@ -355,6 +355,7 @@ impl<'a> ReadingList<'a, '_> {
         self.add_spelled(IdType::Ticker, text, narrowing);
     }
 
+    /// Adds a ticker with a class letter, if it has one, in the spelling of the index.
     fn add_class_letter(&mut self, text: &str, narrowing: &KnownValues) {
         if let Some(spelled) = with_class_letter(text) {
             self.add_spelled(IdType::Ticker, &spelled, narrowing);

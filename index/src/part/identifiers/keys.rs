@@ -3,15 +3,12 @@
 //! lists find it (contract 16.16).
 
 use crate::instrument::Instrument;
-use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::id_type::{IdType, IdValue, OCC_ROOT_BYTES, OCC_TAIL_BYTES};
 use crate::instrument::kind::Kind;
 use crate::part::identifiers::KeyKind;
 use crate::words::forms::forms_of_name;
 use crate::words::names::common_name;
 use crate::words::squeeze;
-
-/// The characters after the root of an OCC symbol: date, `C` or `P`, and strike.
-pub(crate) const OCC_TAIL_CHARS: usize = 15;
 
 /// The keys of an instrument besides those of [`Instrument::keys`].
 pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, String)> {
@@ -86,9 +83,12 @@ pub(crate) fn is_identifier(id_type: IdType) -> bool {
 /// one value.
 pub(crate) fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue<'_>> {
     if id_type == IdType::Occ {
-        let root_chars = squeezed.len().checked_sub(OCC_TAIL_CHARS)?;
-        let (root, tail) = squeezed.split_at_checked(root_chars)?;
-        return id_type.admit(&format!("{root:<6}{tail}")).ok().map(IdValue::into_owned);
+        let root_bytes = squeezed.len().checked_sub(OCC_TAIL_BYTES)?;
+        let (root, tail) = squeezed.split_at_checked(root_bytes)?;
+        return id_type
+            .admit(&format!("{root:<OCC_ROOT_BYTES$}{tail}"))
+            .ok()
+            .map(IdValue::into_owned);
     }
     id_type.admit(squeezed).ok()
 }
