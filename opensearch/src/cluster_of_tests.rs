@@ -90,20 +90,27 @@ impl Cluster {
         self.exchanged.lock().answers.insert(end, Box::new(move |_| answer()));
     }
 
-    /// Answers searches of several questions with what a function returns for the questions.
+    /// Answers searches, of one question or of several, with what a function returns for the
+    /// questions.
     #[cfg(feature = "http")]
-    pub(crate) fn answer_several(
+    pub(crate) fn answer_questions(
         &self,
-        mut answers: impl FnMut(&[Value]) -> Vec<Value> + Send + 'static,
+        answers: impl FnMut(&[Value]) -> Vec<Value> + Send + 'static,
     ) {
-        let answer = move |request: &Request<'_>| {
-            let (_, body) = request.body.as_ref().unwrap();
-            let lines = str::from_utf8(body).unwrap().lines().skip(1).step_by(2);
-            let questions: Vec<Value> =
-                lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-            (200, json!({"responses": answers(&questions)}).to_string())
+        let answers = Arc::new(Mutex::new(answers));
+        let for_one = Arc::clone(&answers);
+        let one = move |request: &Request<'_>| {
+            let answers = (for_one.lock())(&[question_of(body_of(request))]);
+            (200, answers[0].to_string())
         };
-        self.exchanged.lock().answers.insert("_msearch", Box::new(answer));
+        let several = move |request: &Request<'_>| {
+            let questions: Vec<Value> =
+                body_of(request).lines().skip(1).step_by(2).map(question_of).collect();
+            (200, json!({"responses": (answers.lock())(&questions)}).to_string())
+        };
+        let mut exchanged = self.exchanged.lock();
+        exchanged.answers.insert("_search", Box::new(one));
+        exchanged.answers.insert("_msearch", Box::new(several));
     }
 
     /// The number of requests until now.
@@ -148,6 +155,17 @@ impl Cluster {
             },
         })
     }
+}
+
+#[cfg(feature = "http")]
+fn body_of<'a>(request: &'a Request<'_>) -> &'a str {
+    let (_, body) = request.body.as_ref().unwrap();
+    str::from_utf8(body).unwrap()
+}
+
+#[cfg(feature = "http")]
+fn question_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
 }
 
 /// Carries out some calls.

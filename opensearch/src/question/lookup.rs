@@ -56,6 +56,20 @@ pub struct Located {
     pub ranges: Vec<Result<Range<usize>, u64>>,
 }
 
+/// What the rows of a lookup fulfil.
+struct Conditions {
+    /// The conditions of its filters.
+    filters: Vec<Value>,
+    /// The condition of its identifier.
+    carries: Value,
+}
+
+impl Conditions {
+    fn query(&self) -> Value {
+        all(self.filters.iter().chain([&self.carries]).cloned().collect())
+    }
+}
+
 impl Located {
     /// The most rows that the next lookup may have.
     fn room(&self, bounds: LookupBounds) -> usize {
@@ -81,7 +95,7 @@ impl Generation {
             ranges: Vec::with_capacity(lookups.len()),
         };
         let mut bytes_left = ROWS_BYTES_MAX;
-        let conditions: Vec<Vec<Value>> =
+        let conditions: Vec<Conditions> =
             lookups.iter().map(|lookup| self.conditions_of(lookup)).collect();
         for some in calls(&conditions) {
             let together = self.together(some, &mut located, &mut bytes_left, bounds, id).await?;
@@ -96,7 +110,7 @@ impl Generation {
     /// have too many rows or there is only one lookup.
     async fn together(
         &self,
-        lookups: &[Vec<Value>],
+        lookups: &[Conditions],
         located: &mut Located,
         bytes_left: &mut usize,
         bounds: LookupBounds,
@@ -106,10 +120,7 @@ impl Generation {
         if lookups.len() < 2 {
             return Ok(false);
         }
-        let named = lookups.iter().enumerate().map(|(place, conditions)| {
-            json!({"bool": {"filter": conditions, "_name": place.to_string()}})
-        });
-        let query = any(named.collect());
+        let query = any_of(lookups);
         let mut body = question(query.clone(), TOGETHER_ROWS);
         body["track_total_hits"] = counted_up_to(TOGETHER_ROWS_MAX);
         let found = self.found(&body, TOGETHER_ROWS, id).await?;
@@ -157,13 +168,13 @@ impl Generation {
     /// Adds the rows of some lookups, with one query for each.
     async fn one_by_one(
         &self,
-        lookups: &[Vec<Value>],
+        lookups: &[Conditions],
         located: &mut Located,
         bytes_left: &mut usize,
         bounds: LookupBounds,
         id: Option<&str>,
     ) -> Result<()> {
-        let queries: Vec<Value> = lookups.iter().cloned().map(all).collect();
+        let queries: Vec<Value> = lookups.iter().map(Conditions::query).collect();
         let first: Vec<Value> = queries
             .iter()
             .map(|query| {
@@ -211,7 +222,7 @@ impl Generation {
     }
 
     /// The conditions that the rows of a lookup fulfil.
-    fn conditions_of(&self, lookup: &Lookup<'_>) -> Vec<Value> {
+    fn conditions_of(&self, lookup: &Lookup<'_>) -> Conditions {
         let value = &lookup.id_value;
         let carries = match value.id_type() {
             IdType::BbGlobal => match Figi::parse(value.as_str()) {
@@ -221,9 +232,8 @@ impl Generation {
             _ => json!({"term": {field::KEYS: id_key(value)}}),
         };
         let unfiltered = Default::default();
-        let mut conditions = conditions(lookup.filters().unwrap_or(&unfiltered), self.vocabulary());
-        conditions.push(carries);
-        conditions
+        let filters = conditions(lookup.filters().unwrap_or(&unfiltered), self.vocabulary());
+        Conditions { filters, carries }
     }
 
     /// The next page of a query's rows in FIGI order: those after the FIGI `after`, or without it
@@ -242,23 +252,41 @@ impl Generation {
     }
 }
 
-/// Divides lookups into calls. Each lookup is given by its conditions.
-fn calls(lookups: &[Vec<Value>]) -> Vec<&[Vec<Value>]> {
+/// Divides lookups into calls.
+fn calls(lookups: &[Conditions]) -> Vec<&[Conditions]> {
     let (mut calls, mut start, mut count) = (Vec::new(), 0, 0);
     for (place, conditions) in lookups.iter().enumerate() {
+        let conditions = conditions.filters.len() + 1;
         // A call has at least one lookup.
-        if place > start
-            && (place - start == CALL_LOOKUPS || count + conditions.len() > CALL_CONDITIONS)
+        if place > start && (place - start == CALL_LOOKUPS || count + conditions > CALL_CONDITIONS)
         {
             calls.push(&lookups[start..place]);
             (start, count) = (place, 0);
         }
-        count += conditions.len();
+        count += conditions;
     }
     if start < lookups.len() {
         calls.push(&lookups[start..]);
     }
     calls
+}
+
+/// The query for the rows of any of the lookups. Each row has the places of its lookups as names.
+fn any_of(lookups: &[Conditions]) -> Value {
+    // Mostly the filters are alike. Stated once, they save the cluster a third of its time for 100
+    // lookups. The identifier is never moved: the cluster does not report the name of a query without
+    // conditions.
+    let in_all = |filter: &&Value| lookups.iter().all(|own| own.filters.contains(filter));
+    let first = lookups.first().map(|first| &first.filters[..]).unwrap_or_default();
+    let shared: Vec<&Value> = first.iter().filter(in_all).collect();
+    let named = lookups.iter().enumerate().map(|(place, own)| {
+        let filters = own.filters.iter().filter(|filter| !shared.contains(filter));
+        let own: Vec<&Value> = filters.chain([&own.carries]).collect();
+        json!({"bool": {"filter": own, "_name": place.to_string()}})
+    });
+    let mut query = any(named.collect());
+    query["bool"]["filter"] = json!(shared);
+    query
 }
 
 /// The number of matches to count: one more than `rows_max`.
@@ -270,11 +298,40 @@ fn counted_up_to(rows_max: usize) -> Value {
 mod tests {
     use super::*;
 
+    /// A lookup with these filters.
+    fn lookup(filters: &[&str], carries: &str) -> Conditions {
+        let filters = filters.iter().copied().map(Value::from).collect();
+        Conditions { filters, carries: carries.into() }
+    }
+
+    /// A filter of all lookups is stated once, no other condition is lost, and each lookup keeps
+    /// its identifier, even if all ask for the same.
+    #[test]
+    fn shared_filters_are_stated_once() {
+        let of = |lookups: &[Conditions]| {
+            let query = any_of(lookups);
+            let own = query["bool"]["should"].as_array().unwrap().iter();
+            let own: Vec<Value> = own.map(|own| own["bool"]["filter"].clone()).collect();
+            (query["bool"]["filter"].clone(), own)
+        };
+        let different = [
+            lookup(&["us", "listed"], "ibm"),
+            lookup(&["listed"], "vod"),
+            lookup(&["us", "listed"], "vod"),
+        ];
+        assert_eq!(
+            of(&different),
+            (json!(["listed"]), vec![json!(["us", "ibm"]), json!(["vod"]), json!(["us", "vod"])]),
+        );
+        let alike = [lookup(&["us"], "ibm"), lookup(&["us"], "ibm")];
+        assert_eq!(of(&alike), (json!(["us"]), vec![json!(["ibm"]); 2]));
+    }
+
     #[test]
     fn calls_are_bounded() {
         let with = |counts: &[usize]| -> Vec<usize> {
-            let lookups: Vec<Vec<Value>> =
-                counts.iter().map(|count| vec![Value::Null; *count]).collect();
+            let lookups: Vec<Conditions> =
+                counts.iter().map(|count| lookup(&vec![""; count - 1], "")).collect();
             calls(&lookups).into_iter().map(<[_]>::len).collect()
         };
         assert_eq!(with(&[]), [0; 0]);

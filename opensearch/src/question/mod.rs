@@ -143,8 +143,10 @@ impl Generation {
             Found(Found),
             Failed { status: u16 },
         }
-        if bodies.is_empty() {
-            return Ok(Vec::new());
+        match bodies {
+            [] => return Ok(Vec::new()),
+            [only] => return Ok(vec![self.found(only, rows, id).await?]),
+            _ => {}
         }
         let mut lines = Vec::new();
         for body in bodies {

@@ -236,7 +236,7 @@ mod tests {
             let cluster = Cluster::of_one_instrument();
             let generation = cluster.open();
             let found = cluster.found();
-            cluster.answer_several(move |questions| vec![found.clone(); questions.len()]);
+            cluster.answer_questions(move |questions| vec![found.clone(); questions.len()]);
             let requests = cluster.requests();
             let question = Question::given(IdType::Isin, "US4592001015", None);
             let resolution = resolve_with(&generation, question, corrected);
@@ -264,7 +264,7 @@ mod tests {
             let cluster = uber();
             let generation = cluster.open();
             let (found, nothing) = (cluster.found(), nothing(&cluster));
-            cluster.answer_several(move |questions| {
+            cluster.answer_questions(move |questions| {
                 let each = questions.iter().map(|question| {
                     let own = question["query"]["bool"]["must_not"].as_array();
                     let is_name = own.is_some_and(|own| own.len() == 2);
@@ -289,7 +289,7 @@ mod tests {
         let cluster = uber();
         let generation = cluster.open();
         let (found, nothing) = (cluster.found(), nothing(&cluster));
-        cluster.answer_several(move |questions| {
+        cluster.answer_questions(move |questions| {
             let is_lookup = questions.len() == 1;
             vec![if is_lookup { nothing.clone() } else { found.clone() }; questions.len()]
         });

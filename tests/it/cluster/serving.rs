@@ -93,6 +93,23 @@ fn a_new_generation_is_loaded() {
     figdex.stop();
 }
 
+/// Contract 4.1: jobs that ask for the same are answered alike, with filters and without.
+#[test]
+fn equal_jobs_have_equal_answers() {
+    let Some(cluster) = in_cluster() else { return };
+    publish_many(&cluster, 3);
+    let figdex = served(&cluster);
+    let ibm = json!({"idType": "TICKER", "idValue": "IBM"});
+    let unlisted = json!({"idType": "TICKER", "idValue": "IBM", "includeUnlistedEquities": true});
+    for jobs in [json!([ibm, ibm]), json!([unlisted, unlisted]), json!([ibm, unlisted, ibm])] {
+        let answer = figdex.map("", &jobs.to_string());
+        assert_eq!(status(&answer), 200, "{answer}");
+        let found = answer.matches(r#"{"figi":"#).count();
+        assert_eq!(found, 3 * jobs.as_array().unwrap().len(), "{jobs}: {answer}");
+    }
+    figdex.stop();
+}
+
 /// The index is deleted, and published again.
 #[test]
 fn a_deleted_index_is_missed_until_it_is_back() {
