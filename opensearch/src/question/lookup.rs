@@ -56,7 +56,7 @@ pub struct Located {
     pub ranges: Vec<Result<Range<usize>, u64>>,
 }
 
-/// What the rows of a lookup fulfil.
+/// The conditions that the rows of a lookup fulfil.
 struct Conditions {
     /// The conditions of its filters.
     filters: Vec<Value>,
