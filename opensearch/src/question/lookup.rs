@@ -277,8 +277,8 @@ fn any_of(lookups: &[Conditions]) -> Value {
     // lookups. The identifier is never moved: the cluster does not report the name of a query without
     // conditions.
     let in_all = |filter: &&Value| lookups.iter().all(|own| own.filters.contains(filter));
-    let first = lookups.first().map(|first| &first.filters[..]).unwrap_or_default();
-    let shared: Vec<&Value> = first.iter().filter(in_all).collect();
+    let of_first = lookups.iter().take(1).flat_map(|first| &first.filters);
+    let shared: Vec<&Value> = of_first.filter(in_all).collect();
     let named = lookups.iter().enumerate().map(|(place, own)| {
         let filters = own.filters.iter().filter(|filter| !shared.contains(filter));
         let own: Vec<&Value> = filters.chain([&own.carries]).collect();
