@@ -25,8 +25,9 @@ if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
 fi
 
 # Both programs are built at once, as in every script here, so that their dependencies are built
-# only once. A script that needs features of cargo sets `features`.
-cargo build --locked --manifest-path "$root/Cargo.toml" --bins ${features:+--features "$features"}
+# only once. A script that needs a feature of cargo sets `all_features`, so that such scripts share one
+# build too.
+cargo build --locked --manifest-path "$root/Cargo.toml" --bins ${all_features:+--all-features}
 
 scratch=$(mktemp -d)
 servers=()
