@@ -17,7 +17,7 @@ use super::hostile::{Hostile, post};
 use crate::support::process::{self, Process, figdex, skip_memory};
 
 /// The variable that names the program to measure. Without it the program of the tests is measured,
-/// which is not optimized: then memory is judged by one run, and processor time not at all.
+/// which is not optimized: then memory is judged by one run, and processor time by a wider bound.
 const PROGRAM: &str = "FIGDEX_BOUNDS_PROGRAM";
 
 /// Runs of which the median is the memory of a request that takes nearly as much as it may, and the
