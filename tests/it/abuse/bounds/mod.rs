@@ -69,8 +69,8 @@ const MOVING_TIME: Duration = Duration::from_micros(600);
 /// serving thread answers alone gains one part in a hundred by it.
 const SERVING_PART: f64 = 0.01;
 
-/// Of the program of the tests, which is slow, each seventh request is measured. The parts of the table
-/// repeat their forms after 2, 3 or 10 requests, so that no form is always left out.
+/// The step between the requests that are sent to the program of the tests, which is slow. The parts of
+/// the table repeat their forms after 2, 3 or 10 requests, so that no form is always left out.
 const SHORT_STEP: usize = 7;
 
 /// The number of times that the program of the tests may be slower than an optimized one. Heavy work
