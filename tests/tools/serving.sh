@@ -24,10 +24,9 @@ if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
   cp "$here/requirements.txt" "$tools/requirements.txt"
 fi
 
-# Both programs are built at once, as in every script here, so that their dependencies are built
-# only once. A script that needs a feature of cargo sets `all_features`, so that such scripts share one
-# build too.
-cargo build --locked --manifest-path "$root/Cargo.toml" --bins ${all_features:+--all-features}
+# With the examples, as in every script here: their dependencies are those of the tests, so that one
+# build of all crates serves both. A script that needs a feature of cargo sets `all_features`.
+cargo build --locked --manifest-path "$root/Cargo.toml" --bins --examples ${all_features:+--all-features}
 
 scratch=$(mktemp -d)
 servers=()
